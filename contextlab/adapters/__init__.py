@@ -1,0 +1,1 @@
+"""One file per foreign package or foreign thing; nothing here imports Django."""

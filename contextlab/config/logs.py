@@ -1,0 +1,39 @@
+"""Logging: quiet, to standard error, and never with a secret in it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from contextlab.core.redaction import redact
+
+
+class RedactingFormatter(logging.Formatter):
+    """Redacts the finished text: a filter would not see the traceback, nor arguments put in later."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+def logging_config(level: str) -> dict[str, Any]:
+    """Django's LOGGING: one handler at the root, and every library's loggers hand up to it."""
+    quiet = ("celery", "kombu", "amqp", "openai", "httpx2", "httpcore2", "uvicorn.access", "django.db.backends")
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": "contextlab.config.logs.RedactingFormatter",
+                "format": "{asctime} {levelname:7} {name}: {message}",
+                "style": "{",
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            "django": {"handlers": [], "level": level, "propagate": True},
+            # Its own handler would print the same lines a second time, unredacted.
+            "django.server": {"handlers": [], "level": level, "propagate": True},
+            **{name: {"level": "WARNING"} for name in quiet},
+        },
+    }

@@ -1,0 +1,9 @@
+"""The door for WSGI servers."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.config.settings")
+
+application = get_wsgi_application()

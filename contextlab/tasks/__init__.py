@@ -1,0 +1,1 @@
+"""Celery tasks; every module with tasks is imported here by name."""
