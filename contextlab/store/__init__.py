@@ -1,0 +1,1 @@
+"""The only Django app with tables."""

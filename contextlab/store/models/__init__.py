@@ -1,0 +1,40 @@
+"""Tables. Items, steps and raw bytes belong to a session; spans and reports to a view of it.
+
+Rows of a session carry a `revision`: a log that changed otherwise than by growing is written beside the old rows
+under the next revision and swapped in. Positions, step and turn numbers are dense inside a revision.
+"""
+
+from contextlab.store.models.logs import LogFile, RawSegment, WatchedFolder, Workspace
+from contextlab.store.models.runs import Lease, Run, RunState
+from contextlab.store.models.sessions import (
+    CompactionRecord,
+    ContentCount,
+    ItemRecord,
+    MarkRecord,
+    Session,
+    StepRecord,
+    TextSegment,
+    TurnRecord,
+)
+from contextlab.store.models.views import SpanRecord, StepReport, View
+
+__all__ = [
+    "CompactionRecord",
+    "ContentCount",
+    "ItemRecord",
+    "Lease",
+    "LogFile",
+    "MarkRecord",
+    "RawSegment",
+    "Run",
+    "RunState",
+    "Session",
+    "SpanRecord",
+    "StepRecord",
+    "StepReport",
+    "TextSegment",
+    "TurnRecord",
+    "View",
+    "WatchedFolder",
+    "Workspace",
+]

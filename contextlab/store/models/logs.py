@@ -1,0 +1,88 @@
+"""Workspaces, the log files read, their raw bytes, and the folders that are watched."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+
+class Workspace(models.Model):
+    """The tenant. Local mode has one; every query passes through it."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=120, default="local")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LogFile(models.Model):
+    """One file that was read. Its bytes are kept in segments, so that it may vanish."""
+
+    class Origin(models.TextChoices):
+        PATH = "path", "imported from a path"
+        UPLOAD = "upload", "uploaded"
+        SCAN = "scan", "found on this machine"
+        API = "api", "sent by API"
+        SAMPLE = "sample", "sample"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="files")
+    name = models.CharField(max_length=1024)
+    relative = models.CharField(max_length=1024, default="", blank=True)
+    """Path below the folder that was imported, forward slashes."""
+    path = models.TextField(default="", blank=True)
+    """Absolute path on this machine, empty for uploads."""
+    key = models.CharField(max_length=64)
+    """sha256 (hex) of what identifies the file: its absolute path, or for uploads origin and name."""
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.PATH)
+    format = models.CharField(max_length=40, default="", blank=True)
+    size = models.BigIntegerField(default=0)
+    """Bytes of the content that was read (decompressed)."""
+    disk_size = models.BigIntegerField(default=0)
+    mtime_ns = models.BigIntegerField(null=True)
+    sha256 = models.CharField(max_length=64, default="", blank=True)
+    """Hash of the `size` bytes read; a grown file has these bytes as its prefix."""
+    report = models.JSONField(default=dict)
+    """The import report (core.events.FileReport as a dict)."""
+    error = models.TextField(default="", blank=True)
+    """Why the file could not be read at all, redacted; empty when it was."""
+    imported_at = models.DateTimeField(null=True)
+    missing_since = models.DateTimeField(null=True)
+    """When the file was found to have vanished: ContextLab then holds the only copy."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "key"], name="logfile_key")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RawSegment(models.Model):
+    """About 128 KB of a log's own bytes, compressed (zstd)."""
+
+    file = models.ForeignKey(LogFile, on_delete=models.CASCADE, related_name="segments")
+    number = models.IntegerField()
+    offset = models.BigIntegerField()
+    length = models.IntegerField()
+    sha256 = models.CharField(max_length=64)
+    data = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["file", "number"], name="rawsegment_number")]
+        indexes = [models.Index(fields=["file", "offset"], name="rawsegment_offset")]
+
+
+class WatchedFolder(models.Model):
+    """A folder that is read again every two seconds while it is enabled."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    path = models.TextField()
+    label = models.CharField(max_length=80)
+    enabled = models.BooleanField(default=True)
+    last_scan_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "path"], name="watched_path")]

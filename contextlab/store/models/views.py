@@ -1,0 +1,92 @@
+"""Views of a session: `recorded`, or the session under a policy; their spans and the report of every step."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+from contextlab.store.models.sessions import Session
+
+
+class View(models.Model):
+    """A session seen one way. It is complete for `revision` and `steps` of the session, or being made."""
+
+    class Kind(models.TextChoices):
+        RECORDED = "recorded"
+        POLICY = "policy"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="views")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    name = models.CharField(max_length=80)
+    """`recorded` or the policy's name: the view's name in URLs."""
+    policy = models.JSONField(null=True)
+    policy_hash = models.CharField(max_length=64, default="", blank=True)
+    revision = models.IntegerField(default=0)
+    """Session revision it was projected from; 0 = not yet projected."""
+    steps = models.IntegerField(default=0)
+    counted = models.BooleanField(default=False)
+    """Projected with exact counts only."""
+    stale = models.BooleanField(default=True)
+    chart = models.JSONField(default=dict)
+    """At most 1,200 buckets for the context-window chart (queries.chart documents the shape)."""
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "name"], name="view_name")]
+
+
+class SpanRecord(models.Model):
+    """A verdict as a rectangle (core.spans.Span)."""
+
+    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+")
+    first_item = models.IntegerField()
+    last_item = models.IntegerField()
+    verdict = models.SmallIntegerField()
+    reason = models.CharField(max_length=30, default="", blank=True)
+    first_step = models.IntegerField()
+    end_step = models.IntegerField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["view", "first_item"], name="span_item"),
+            models.Index(fields=["view", "first_step"], name="span_step"),
+        ]
+
+
+class StepReport(models.Model):
+    """The ContextReport of one step in one view (core.report.Report)."""
+
+    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+")
+    step = models.IntegerField()
+    source_items = models.IntegerField()
+    projected_items = models.IntegerField()
+    dropped_items = models.IntegerField()
+    pinned_items = models.IntegerField()
+    cleared_items = models.IntegerField()
+    reasoning_cleared_items = models.IntegerField(default=0)
+    offloaded_items = models.IntegerField()
+    summarised_items = models.IntegerField()
+    source_entries = models.IntegerField()
+    projected_entries = models.IntegerField()
+    dropped_entries = models.IntegerField()
+    source_chars = models.BigIntegerField()
+    projected_chars = models.BigIntegerField()
+    source_tokens = models.BigIntegerField(null=True)
+    projected_tokens = models.BigIntegerField(null=True)
+    counted = models.BooleanField(default=False)
+    calibrated_tokens = models.BigIntegerField(null=True)
+    band = models.FloatField(null=True)
+    hidden_tokens = models.BigIntegerField(null=True)
+    limits_hit = models.SmallIntegerField(default=0)
+    """Bits: 1 item limit, 2 character limit, 4 token limit, 8 over budget."""
+    head_end = models.IntegerField(null=True)
+    tail_start = models.IntegerField(null=True)
+    composition = models.JSONField(default=list)
+    finding = models.CharField(max_length=40, default="", blank=True)
+    notes = models.JSONField(default=list)
+    source_faults = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["view", "step"], name="stepreport_step")]
