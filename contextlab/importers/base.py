@@ -8,44 +8,18 @@ that record: it is counted and named in the report) and yields `(session_key, ev
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from contextlab.core.events import Event, FileReport
+from contextlab.importers.streams import Source, UnreadableFile
+
+__all__ = ["Importer", "SessionEvents", "Source", "UnknownFormat", "UnreadableFile"]
 
 SessionEvents = Iterator[tuple[str, Event]]
 
 
-class UnreadableFile(Exception):
-    """The whole file cannot be read; the message says why, in words for the person who chose it."""
-
-
 class UnknownFormat(UnreadableFile):
     """No importer knows this content; the message names the best guess, the formats known, and the events format."""
-
-
-@dataclass(slots=True)
-class Source:
-    """One file to import: its name and how to open it (decompressed, from the start, as often as needed).
-
-    `relative` is its path below the folder that was asked for, with forward slashes: importers learn from it about
-    parents and siblings, never the format. `companions` are small files that belong to it (`agent-x.meta.json`).
-    """
-
-    name: str
-    path: Path | None = None
-    data: bytes | None = None
-    relative: str = ""
-    limit: int | None = None
-    """Read at most so many (decompressed) bytes: the size when the import began, for files that still grow."""
-    companions: dict[str, Path] = field(default_factory=dict)
-
-    def open(self) -> BinaryIO:
-        """A stream of the decompressed bytes; raises UnreadableFile with the reason."""
-        from contextlab.importers.streams import open_source
-
-        return open_source(self)
 
 
 class Importer(Protocol):
