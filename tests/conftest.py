@@ -1,0 +1,89 @@
+"""What all tests share: the browser or a visible reason why there is none, and installations of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+NO_BROWSER = "no Chromium found: apt-get install chromium, or set CHROMIUM=/path/to/it"
+# Playwright's synchronous API keeps an event loop running in this thread; Django would refuse its database.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
+def chromium() -> str | None:
+    """The browser's path, or None."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip browser tests with a reason where there is no browser; with REQUIRE_BROWSER=1 let them fail."""
+    for item in items:
+        if "page" not in getattr(item, "fixturenames", ()):
+            continue
+        item.add_marker(pytest.mark.browser)
+        if chromium() is None and os.environ.get("REQUIRE_BROWSER") != "1":
+            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Debian's Chromium instead of one that Playwright would have to download."""
+    path = chromium()
+    if path is None:
+        pytest.fail(f"REQUIRE_BROWSER=1, but {NO_BROWSER}")
+    # CI runs as root, where Chromium's sandbox refuses to start.
+    args = ["--no-sandbox", "--disable-dev-shm-usage"]
+    return {**browser_type_launch_args, "executable_path": path, "args": args}
+
+
+class LiveApp:
+    """A running server and a page on it. `problems` collects script errors and blocked content."""
+
+    def __init__(self, url: str, page: Any) -> None:
+        self.url, self.page, self.problems = url, page, []
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", lambda line: line.type == "error" and self.problems.append(line.text))
+
+    def open(self, path: str = "/") -> Any:
+        """Go to a path of the server; returns the page."""
+        self.page.goto(self.url + path)
+        return self.page
+
+
+@pytest.fixture
+def live_app(live_server: Any, page: Any) -> Iterator[LiveApp]:
+    """The server with a browser page on it; a script error or a blocked resource fails the test."""
+    app = LiveApp(live_server.url, page)
+    yield app
+    assert app.problems == []
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of an installation of its own, for processes started by a test.
+
+    With DATABASE_URL on PostgreSQL it gets a database of its own, dropped afterwards.
+    """
+    unwanted = ("DJANGO_SETTINGS_MODULE", "CONTEXTLAB_TEST_DATA", "PYTEST_CURRENT_TEST")
+    env = {name: value for name, value in os.environ.items() if name not in unwanted}
+    env["CONTEXTLAB_DATA"] = str(tmp_path / "data")
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    url = env.get("DATABASE_URL", "")
+    if not url.startswith("postgres"):
+        yield env
+        return
+    import psycopg
+
+    name = f"contextlab_test_{os.getpid()}_{abs(hash(tmp_path)) % 10**8}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        yield env | {"DATABASE_URL": f"{url.rsplit('/', 1)[0]}/{name}"}
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
