@@ -62,7 +62,9 @@ def install_lock(lock: Path) -> None:
 def create() -> None:
     """Make an empty environment with pip; keep the packages of one that still works."""
     try:
-        venv.create(VENV, with_pip=True, clear=not (BIN / "python").exists(), symlinks=sys.platform != "win32")
+        venv.create(
+            VENV, with_pip=True, clear=not (BIN / "python").exists(), symlinks=sys.platform != "win32"
+        )
     except subprocess.CalledProcessError:
         # Debian and Ubuntu ship Python without ensurepip.
         sys.exit("Python's venv module is not complete here: apt-get install python3-venv")

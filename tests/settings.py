@@ -15,7 +15,7 @@ if "CONTEXTLAB_TEST_DATA" not in os.environ:
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["CONTEXTLAB_DATA"] = os.environ["CONTEXTLAB_TEST_DATA"]
 
-from contextlab.config.settings import *  # noqa: E402, F403
+from contextlab.config.settings import *  # noqa: F403
 
 # Plain connections: a pool's threads would hold the test database open while it is dropped.
 DATABASES["default"].get("OPTIONS", {}).pop("pool", None)  # noqa: F405

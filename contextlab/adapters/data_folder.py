@@ -9,6 +9,14 @@ CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
 def data_folder() -> Path:
-    """The folder of CONTEXTLAB_DATA, else `.data` in the checkout; it need not exist yet."""
+    """The folder of CONTEXTLAB_DATA, else `.data` in the checkout; it need not exist yet.
+
+    Installed without a checkout it is the user's own data folder ($XDG_DATA_HOME/contextlab).
+    """
     named = os.environ.get("CONTEXTLAB_DATA", "").strip()
-    return Path(named).expanduser().resolve() if named else CHECKOUT / ".data"
+    if named:
+        return Path(named).expanduser().resolve()
+    if (CHECKOUT / "manage.py").is_file():
+        return CHECKOUT / ".data"
+    shared = os.environ.get("XDG_DATA_HOME", "").strip() or "~/.local/share"
+    return Path(shared).expanduser() / "contextlab"

@@ -6,18 +6,19 @@ has to stand in front of it. Bodies without a declared length are counted.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from contextlab.web.middleware import too_large_message
 
-Message = MutableMapping[str, Any]
+Scope = dict[str, Any]
+Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-class _TooLarge(Exception):
+class _TooLargeError(Exception):
     """The body has passed the limit."""
 
 
@@ -28,7 +29,7 @@ class BodyLimit:
         self._app = app
         self._limit = limit
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -42,13 +43,13 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._limit:
-                raise _TooLarge
+                raise _TooLargeError
             return message
 
         # Django reads all of the body before it answers, so nothing has been sent when this is raised.
         try:
             await self._app(scope, counted, send)
-        except _TooLarge:
+        except _TooLargeError:
             await self._refuse(send)
 
     async def _refuse(self, send: Send) -> None:
@@ -58,7 +59,7 @@ class BodyLimit:
         await send({"type": "http.response.body", "body": body})
 
 
-def _declared_length(scope: MutableMapping[str, Any]) -> int:
+def _declared_length(scope: Scope) -> int:
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

@@ -17,7 +17,16 @@ class RedactingFormatter(logging.Formatter):
 
 def logging_config(level: str) -> dict[str, Any]:
     """Django's LOGGING: one handler at the root, and every library's loggers hand up to it."""
-    quiet = ("celery", "kombu", "amqp", "openai", "httpx2", "httpcore2", "uvicorn.access", "django.db.backends")
+    quiet = (
+        "celery",
+        "kombu",
+        "amqp",
+        "openai",
+        "httpx2",
+        "httpcore2",
+        "uvicorn.access",
+        "django.db.backends",
+    )
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -23,7 +23,9 @@ MODE = env.choice("CONTEXTLAB_MODE", ("local", "server"))
 LOCAL = MODE == "local"
 DEBUG = env.flag("CONTEXTLAB_DEBUG", default=False)
 if DEBUG and not LOCAL:
-    raise ImproperlyConfigured("CONTEXTLAB_DEBUG shows source code and settings: it works in local mode only.")
+    raise ImproperlyConfigured(
+        "CONTEXTLAB_DEBUG shows source code and settings: it works in local mode only."
+    )
 
 # Who may ask -------------------------------------------------------------------------------------
 # Loopback names only: a page elsewhere that points its own name at 127.0.0.1 is refused by this list.
@@ -31,7 +33,9 @@ ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 if not LOCAL:
     ALLOWED_HOSTS += env.names("CONTEXTLAB_ALLOWED_HOSTS")
     if len(ALLOWED_HOSTS) == 3 or "*" in ALLOWED_HOSTS:
-        raise ImproperlyConfigured("Server mode needs CONTEXTLAB_ALLOWED_HOSTS, the names people use for it (no *).")
+        raise ImproperlyConfigured(
+            "Server mode needs CONTEXTLAB_ALLOWED_HOSTS, the names people use for it (no *)."
+        )
 SECRET_KEY = env.text("CONTEXTLAB_SECRET_KEY") or secret_key(DATA_DIR / "secret_key")
 if len(SECRET_KEY) < 50:
     raise ImproperlyConfigured("CONTEXTLAB_SECRET_KEY must have at least 50 characters.")
@@ -116,7 +120,8 @@ WHITENOISE_MAX_AGE = 3600 if STATIC_ROOT else 0
 _SQLITE_OPTIONS: dict[str, Any] = {
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+    "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY",
 }
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
 try:
@@ -130,7 +135,11 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
     _database["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
 elif _database["ENGINE"] == "django.db.backends.postgresql":
     # Requests run in threads that end with them: a pool keeps the connections, CONN_MAX_AGE would not.
-    _pool = {"min_size": 1, "max_size": env.number("CONTEXTLAB_DB_POOL", 10, least=1, most=500), "timeout": 20}
+    _pool = {
+        "min_size": 1,
+        "max_size": env.number("CONTEXTLAB_DB_POOL", 10, least=1, most=500),
+        "timeout": 20,
+    }
     _database["OPTIONS"] = {"pool": _pool, **_database.get("OPTIONS", {})}
 else:
     raise ImproperlyConfigured("DATABASE_URL must name SQLite or PostgreSQL.")

@@ -42,8 +42,12 @@ _SHAPES = (
     _shape("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,255}"),
     _shape("github_token", "github_pat_", rf"github_pat_{_T}{{22,255}}"),
     _shape("gitlab_token", "glpat- gldt- glrt-", rf"gl(?:pat|dt|rt)-{_T}{{20,255}}"),
-    _shape("slack_token", "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs- xapp-", rf"x(?:ox[abeprs]|app)-{_T}{{10,255}}"),
-    _shape("slack_hook", "hooks.slack.com/services/", r"hooks\.slack\.com/services/(?P<v>[A-Za-z0-9/]{20,200})"),
+    _shape(
+        "slack_token", "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs- xapp-", rf"x(?:ox[abeprs]|app)-{_T}{{10,255}}"
+    ),
+    _shape(
+        "slack_hook", "hooks.slack.com/services/", r"hooks\.slack\.com/services/(?P<v>[A-Za-z0-9/]{20,200})"
+    ),
     _shape("api_key", "sk-", rf"sk-(?={_T}{{0,200}}\d){_T}{{20,512}}"),
     _shape("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,255}"),
     _shape("stripe_key", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,255}"),
@@ -52,7 +56,9 @@ _SHAPES = (
     _shape("npm_token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     _shape("pypi_token", "pypi-", rf"pypi-{_T}{{50,512}}"),
     _shape("api_key", "hf_ gsk_ r8_", r"(?:hf|gsk|r8)_[A-Za-z0-9]{30,128}"),
-    _shape("api_key", "tvly- xai- pplx- nvapi-", rf"(?:tvly|xai|pplx|nvapi)-(?={_T}{{0,128}}\d){_T}{{20,255}}"),
+    _shape(
+        "api_key", "tvly- xai- pplx- nvapi-", rf"(?:tvly|xai|pplx|nvapi)-(?={_T}{{0,128}}\d){_T}{{20,255}}"
+    ),
     _shape("sendgrid_key", "SG.", rf"SG\.{_T}{{16,64}}\.{_T}{{16,128}}"),
     _shape("api_token", "dop_v1_ shpat_ lin_api_", r"(?:dop_v1|shpat|lin_api)_[A-Za-z0-9]{30,128}"),
     _shape("twilio_key", "sk", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -64,7 +70,9 @@ _ANYWHERE = (
     _Rule(
         "private_key",
         ("-----begin ",),
-        re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?P<v>(?:[^-\"]|-(?!----)){0,20000})"),
+        re.compile(
+            r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?P<v>(?:[^-\"]|-(?!----)){0,20000})"
+        ),
         at_word_start=False,
     ),
     _Rule(
@@ -78,14 +86,23 @@ _ANYWHERE = (
         ("bearer ", "bearer%20"),
         re.compile(r"(?i:bearer)(?: |%20)(?P<v>[A-Za-z0-9._~+/=-]{16,4096})"),
     ),
-    _Rule("authorization", ("basic ",), re.compile(r"(?i:basic) (?P<v>[A-Za-z0-9+/]{16,512}={0,2})(?![\w ])")),
+    _Rule(
+        "authorization", ("basic ",), re.compile(r"(?i:basic) (?P<v>[A-Za-z0-9+/]{16,512}={0,2})(?![\w ])")
+    ),
     _Rule(
         "cookie",
         ("cookie:",),
-        re.compile(r"(?i:cookie): ?(?P<v>[\w.-]{1,64}=[^\s\"'\\]{8,2048}(?:; ?[\w.-]{1,64}=[^\s\"'\\]{1,2048}){0,40})"),
+        re.compile(
+            r"(?i:cookie): ?(?P<v>[\w.-]{1,64}=[^\s\"'\\]{8,2048}(?:; ?[\w.-]{1,64}=[^\s\"'\\]{1,2048}){0,40})"
+        ),
         at_word_start=False,
     ),
-    _Rule("password", (" -u ",), re.compile(r" -u [\"']?[\w.@-]{1,64}:(?P<v>[^\s\"'\\]{4,256})"), at_word_start=False),
+    _Rule(
+        "password",
+        (" -u ",),
+        re.compile(r" -u [\"']?[\w.@-]{1,64}:(?P<v>[^\s\"'\\]{4,256})"),
+        at_word_start=False,
+    ),
 )
 
 # Secrets by the name they stand under. The name ends at the anchor's end or with one of these; so `token_count`,
@@ -95,10 +112,10 @@ _NAMES = (
     "token credential credentials client_secret accountkey sharedaccesskey pwd auth_key authkey"
 ).split()
 _NAME_END = r"(?:[_-]?(?:key|value|prod|dev|test|base|id_rsa|access_key)|[0-9]{1,2})?"
-_QUOTED = rf"""
-    (?P<q>\\{{0,16}}["'])(?P<v>
-        (?:(?<=[^\\]["'])(?:[^"'\\\n]|\\.|(?!(?P=q))["']){{0,4096}}   # a string with escapes of its own
-        |(?:[^"'\\\n]){{0,4096}}?)                                   # a string inside an escaped one
+_QUOTED = r"""
+    (?P<q>\\{0,16}["'])(?P<v>
+        (?:(?<=[^\\]["'])(?:[^"'\\\n]|\\.|(?!(?P=q))["']){0,4096}   # a string with escapes of its own
+        |(?:[^"'\\\n]){0,4096}?)                                   # a string inside an escaped one
     )(?P=q)
 """
 _BARE = r"(?P<w>[^\s\"'\\,;&|(){}\[\]<>`]{1,4096})(?![(\[{<])"
@@ -222,7 +239,8 @@ def _kept_spans(text: str, low: str) -> list[tuple[int, int]]:
 
 
 def _cut_out(text: str, spans: list[_Span], kept: list[tuple[int, int]]) -> tuple[str, int]:
-    parts, done, count = [], 0, 0
+    parts: list[str] = []
+    done = count = 0
     for start, end, kind in spans:
         if start < done or any(first <= start < last for first, last in kept):
             continue
