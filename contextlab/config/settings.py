@@ -88,6 +88,7 @@ TEMPLATES = [
         "APP_DIRS": False,
         "OPTIONS": {
             "context_processors": ["django.template.context_processors.request"],
+            "builtins": ["django.templatetags.static", "contextlab.web.templatetags.lab"],
             "string_if_invalid": "",
         },
     }

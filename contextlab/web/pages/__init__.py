@@ -1,0 +1,1 @@
+"""One module per page: its views, and the addresses they answer (`urlpatterns`)."""

@@ -1,0 +1,76 @@
+// What every page needs: theme, dialogs, messages of failed requests, words for screen readers.
+const root = document.documentElement;
+const THEMES = ["", "light", "dark"];
+const flash = () => document.getElementById("flash");
+
+const store = (theme) => {
+  try { theme ? localStorage.setItem("theme", theme) : localStorage.removeItem("theme"); } catch { /* refused: for this page only */ }
+};
+const nameTheme = () => {
+  const name = root.dataset.theme || "auto";
+  for (const button of document.querySelectorAll("[data-theme-toggle]")) button.textContent = `Theme: ${name}`;
+};
+const nextTheme = () => {
+  const theme = THEMES[(THEMES.indexOf(root.dataset.theme || "") + 1) % THEMES.length];
+  if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+  store(theme);
+  nameTheme();
+  // Canvases are drawn with the colours of the moment.
+  document.dispatchEvent(new CustomEvent("lab:theme", { detail: theme || "auto" }));
+};
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new CustomEvent("lab:theme")));
+
+const say = (text) => { document.getElementById("live").textContent = text; };
+document.addEventListener("lab:say", (event) => say(event.detail));
+document.addEventListener("lab:error", (event) => { flash().textContent = event.detail; });
+
+document.addEventListener("click", (event) => {
+  const target = event.target.closest("[data-theme-toggle], [data-open-dialog], [data-close-dialog], [data-dismiss]");
+  if (!target) {
+    openRow(event);
+    return;
+  }
+  if ("themeToggle" in target.dataset) nextTheme();
+  if (target.dataset.openDialog) document.getElementById(target.dataset.openDialog)?.showModal();
+  if ("closeDialog" in target.dataset) target.closest("dialog")?.close();
+  if ("dismiss" in target.dataset) target.closest(target.dataset.dismiss || ".notice")?.remove();
+});
+document.addEventListener("lab:theme-next", nextTheme);
+
+// A click beside the link of a row opens it, too, unless text is being selected or something else was hit.
+function openRow(event) {
+  const row = event.target.closest("[data-row]");
+  if (!row || event.target.closest("a, button, input, select, label, summary") || getSelection().toString()) return;
+  const link = row.querySelector("a[data-open]");
+  if (!link) return;
+  if (event.ctrlKey || event.metaKey) window.open(link.href, "_blank", "noopener"); else link.click();
+}
+
+// A dialog closes by a click on what is behind it.
+document.addEventListener("mousedown", (event) => {
+  if (event.target instanceof HTMLDialogElement) event.target.close();
+});
+
+// A confirmation that must be typed enables its button: <input data-confirm="delete everything"> in the same form.
+document.addEventListener("input", (event) => {
+  const wanted = event.target.dataset?.confirm;
+  if (wanted === undefined) return;
+  const button = event.target.form?.querySelector("[data-confirmed]");
+  if (button) button.disabled = event.target.value.trim().toLowerCase() !== wanted;
+});
+document.addEventListener("change", (event) => {
+  if (event.target.dataset && "autosubmit" in event.target.dataset) event.target.form?.requestSubmit();
+});
+
+document.addEventListener("htmx:beforeRequest", (event) => {
+  // A poll must not wipe the message that a person is reading.
+  if (event.detail.requestConfig.triggeringEvent?.type !== "load" && !event.target.dataset.poll) flash().replaceChildren();
+});
+document.addEventListener("htmx:sendError", () => { flash().textContent = "The server did not answer. Is ContextLab still running?"; });
+document.addEventListener("htmx:timeout", () => { flash().textContent = "The server took too long to answer. Try again."; });
+document.addEventListener("htmx:afterSettle", (event) => {
+  const words = event.target.closest?.("[data-say]") ?? event.target.querySelector?.("[data-say]");
+  if (words) say(words.dataset.say);
+});
+
+nameTheme();
