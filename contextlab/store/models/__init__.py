@@ -4,12 +4,13 @@ Rows of a session carry a `revision`: a log that changed otherwise than by growi
 under the next revision and swapped in. Positions, step and turn numbers are dense inside a revision.
 """
 
-from contextlab.store.models.logs import LogFile, RawSegment, WatchedFolder, Workspace
+from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
 from contextlab.store.models.runs import Lease, Run, RunState
 from contextlab.store.models.sessions import (
     CompactionRecord,
     ContentCount,
     ItemRecord,
+    LinkRecord,
     MarkRecord,
     Session,
     StepRecord,
@@ -19,10 +20,12 @@ from contextlab.store.models.sessions import (
 from contextlab.store.models.views import SpanRecord, StepReport, View
 
 __all__ = [
+    "RAW_SEGMENT",
     "CompactionRecord",
     "ContentCount",
     "ItemRecord",
     "Lease",
+    "LinkRecord",
     "LogFile",
     "MarkRecord",
     "RawSegment",

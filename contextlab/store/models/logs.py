@@ -36,15 +36,20 @@ class LogFile(models.Model):
     path = models.TextField(default="", blank=True)
     """Absolute path on this machine, empty for uploads."""
     key = models.CharField(max_length=64)
-    """sha256 (hex) of what identifies the file: its absolute path, or for uploads origin and name."""
+    """sha256 (hex) of what identifies the file: its absolute path, or for uploads the content.
+
+    Two uploads may bear one name; a longer upload of the same log takes its session over (services.ingest).
+    """
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.PATH)
     format = models.CharField(max_length=40, default="", blank=True)
+    revision = models.IntegerField(default=1)
+    """Which of the raw segments are the file's; the next revision is written beside and swapped in."""
     size = models.BigIntegerField(default=0)
     """Bytes of the content that was read (decompressed)."""
     disk_size = models.BigIntegerField(default=0)
     mtime_ns = models.BigIntegerField(null=True)
     sha256 = models.CharField(max_length=64, default="", blank=True)
-    """Hash of the `size` bytes read; a grown file has these bytes as its prefix."""
+    """Hash of the `size` bytes read; a grown file has these bytes as its prefix. Empty: never read to its end."""
     report = models.JSONField(default=dict)
     """The import report (core.events.FileReport as a dict)."""
     error = models.TextField(default="", blank=True)
@@ -52,6 +57,8 @@ class LogFile(models.Model):
     imported_at = models.DateTimeField(null=True)
     missing_since = models.DateTimeField(null=True)
     """When the file was found to have vanished: ContextLab then holds the only copy."""
+    forgotten_at = models.DateTimeField(null=True)
+    """When a person deleted its sessions: watching does not bring them back, only asking for the file does."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workspace", "key"], name="logfile_key")]
@@ -60,10 +67,14 @@ class LogFile(models.Model):
         return self.name
 
 
-class RawSegment(models.Model):
-    """About 128 KB of a log's own bytes, compressed (zstd)."""
+RAW_SEGMENT = 128 * 1024
 
-    file = models.ForeignKey(LogFile, on_delete=models.CASCADE, related_name="segments")
+
+class RawSegment(models.Model):
+    """RAW_SEGMENT bytes of a log (the last one fewer), compressed (zstd): number n begins at n * RAW_SEGMENT."""
+
+    file = models.ForeignKey(LogFile, on_delete=models.CASCADE, related_name="segments", db_index=False)
+    revision = models.IntegerField(default=1)
     number = models.IntegerField()
     offset = models.BigIntegerField()
     length = models.IntegerField()
@@ -71,8 +82,7 @@ class RawSegment(models.Model):
     data = models.BinaryField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["file", "number"], name="rawsegment_number")]
-        indexes = [models.Index(fields=["file", "offset"], name="rawsegment_offset")]
+        constraints = [models.UniqueConstraint(fields=["file", "revision", "number"], name="rawsegment_number")]
 
 
 class WatchedFolder(models.Model):
@@ -82,6 +92,8 @@ class WatchedFolder(models.Model):
     path = models.TextField()
     label = models.CharField(max_length=80)
     enabled = models.BooleanField(default=True)
+    since = models.DateTimeField(null=True)
+    """Files that were last changed before it and are not known yet are left alone until someone asks for them."""
     last_scan_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -41,10 +41,13 @@ class Run(models.Model):
     idempotency_key = models.CharField(max_length=120, null=True, unique=True)
     """Set while the run is queued or running, cleared when it ends: asking twice gives one run."""
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.QUEUED)
+    priority = models.SmallIntegerField(default=0)
+    """Lower goes first: 0 somebody waits for it, 1 a log grew, 2 found by a scan, 3 counting after a scan."""
     retryable = models.BooleanField(default=False)
     attempts = models.IntegerField(default=0)
     token = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
+    """A running row without a lease waits for its children."""
     not_before = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)
     done = models.BigIntegerField(default=0)
@@ -61,7 +64,7 @@ class Run(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["state", "created_at"], name="run_state"),
+            models.Index(fields=["state", "priority", "id"], name="run_state"),
             models.Index(fields=["workspace", "kind", "-created_at"], name="run_kind"),
             models.Index(fields=["target", "kind", "-id"], name="run_target"),
         ]

@@ -35,6 +35,8 @@ class Session(models.Model):
     branch = models.CharField(max_length=200, default="", blank=True)
     version = models.CharField(max_length=60, default="", blank=True)
     sample = models.BooleanField(default=False)
+    first_item = models.CharField(max_length=255, default="", blank=True)
+    """native_id of the item at position 0: sessions that begin with the same one are forks of each other."""
 
     # counters
     turns = models.IntegerField(default=0)
@@ -80,16 +82,30 @@ class Session(models.Model):
             models.Index(fields=["workspace", "project", "branch"], name="session_project"),
             models.Index(fields=["parent"], name="session_parent"),
             models.Index(fields=["parent_native_id"], name="session_parent_native"),
+            models.Index(fields=["first_item"], name="session_first_item"),
         ]
 
     def __str__(self) -> str:
         return self.title or self.native_id
 
 
-class SessionRow(models.Model):
-    """What every row of a session has."""
+class LinkRecord(models.Model):
+    """A tool call of the session started another session, which may not have been imported yet."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="links", db_index=False)
+    child_native_id = models.CharField(max_length=255)
+    call_id = models.CharField(max_length=255)
+    agent = models.CharField(max_length=120, default="", blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "child_native_id", "call_id"], name="link_once")]
+        indexes = [models.Index(fields=["child_native_id"], name="link_child")]
+
+
+class SessionRow(models.Model):
+    """What every row of a session has. No index on the session alone: each table's unique key begins with it."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+", db_index=False)
     revision = models.IntegerField(default=1)
 
     class Meta:

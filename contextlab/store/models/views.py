@@ -30,7 +30,9 @@ class View(models.Model):
     """Projected with exact counts only."""
     stale = models.BooleanField(default=True)
     chart = models.JSONField(default=dict)
-    """At most 1,200 buckets for the context-window chart (queries.chart documents the shape)."""
+    """At most 1,200 buckets for the context-window chart (services.chart documents the shape)."""
+    digests = models.JSONField(default=list)
+    """Digest of each block of step reports as they are stored: a block that stays equal is not written again."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -40,7 +42,7 @@ class View(models.Model):
 class SpanRecord(models.Model):
     """A verdict as a rectangle (core.spans.Span)."""
 
-    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+")
+    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+", db_index=False)
     first_item = models.IntegerField()
     last_item = models.IntegerField()
     verdict = models.SmallIntegerField()
@@ -58,7 +60,7 @@ class SpanRecord(models.Model):
 class StepReport(models.Model):
     """The ContextReport of one step in one view (core.report.Report)."""
 
-    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+")
+    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+", db_index=False)
     step = models.IntegerField()
     source_items = models.IntegerField()
     projected_items = models.IntegerField()
