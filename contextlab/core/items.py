@@ -120,6 +120,8 @@ class Item:
     injected: Injected | None = None
     opens_turn: bool = False
     media: tuple[Media, ...] = ()
+    needs_result: bool = True
+    """False for calls that the provider answers by itself (web search)."""
 
     def __post_init__(self) -> None:
         """Fill the entry with the item's own id and `chars` from the text where they were not given."""
@@ -132,3 +134,8 @@ class Item:
 def measure(kind: str, text: str, tool: str | None) -> int:
     """Size in code points: the text, and for a call its name as well (rulings: `chars`)."""
     return len(text) + (len(tool) if tool and kind == Kind.TOOL_CALL else 0)
+
+
+def estimate_tokens(text: str, tool: str | None = None) -> int:
+    """Token estimate before anything is counted: a quarter of the UTF-8 bytes, rounded up; 0 for nothing."""
+    return (len(text.encode("utf-8", "surrogatepass")) + (len(tool) if tool else 0) + 3) // 4

@@ -29,7 +29,7 @@ class Report:
     projected_chars: int = 0
     source_tokens: int | None = None
     projected_tokens: int | None = None
-    token_source: str = "estimated"
+    token_source: str = "estimated"  # noqa: S105  no password
     """`counted` when every token figure in it was counted, else `estimated`."""
     calibrated_tokens: int | None = None
     band: float | None = None

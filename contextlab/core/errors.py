@@ -1,0 +1,36 @@
+"""Errors of the core, split by whose fault it is.
+
+ContextLabError
+├── PolicyError        the policy document is wrong: says which key, and where
+├── UnknownNameError        no projector or built-in policy has this name: says which there are
+└── RegistryError      two plug-ins claim one name, or one of ours is broken: a fault of the installation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class ContextLabError(Exception):
+    """Base of everything that this package raises on purpose."""
+
+
+class PolicyError(ContextLabError, ValueError):
+    """A policy document that cannot be used. `place` is the path of the offending key, such as `projector.kind`."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        """Put the place in front of the message, so that it is told wherever the error is shown."""
+        super().__init__(f"{place}: {message}" if place else message)
+        self.place = place
+
+
+class UnknownNameError(ContextLabError, LookupError):
+    """A name that nothing is registered under."""
+
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
+        """Name what was looked for and list what there is."""
+        super().__init__(f"there is no {what} {name!r} (known: {', '.join(sorted(known))})")
+
+
+class RegistryError(ContextLabError):
+    """The installation is inconsistent: duplicate names, or a module of ours without its plug-in."""

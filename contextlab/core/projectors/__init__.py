@@ -1,0 +1,1 @@
+"""The projectors, one file each. A module here offers a class as PROJECTOR; the registry finds it."""

@@ -1,0 +1,76 @@
+"""Every step of a session at once, under a policy: a report per step, and the spans of the whole.
+
+    replayer = Replayer(timeline, policy)
+    for result in replayer.run():      # one step after the other, so that a caller can write batches
+        ...
+    spans = replayer.spans()
+
+What replay gives for a step equals what the projector gives for the memory of that step alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from contextlab.core.policy import Policy
+from contextlab.core.projection import Projector, TokenCount
+from contextlab.core.report import Report
+from contextlab.core.sizes import Sizes
+from contextlab.core.spans import Span
+from contextlab.core.stepwise import Stepwise, Texts
+from contextlab.core.timeline import Step, Timeline
+
+
+@dataclass(slots=True, frozen=True)
+class StepResult:
+    """The report of one step."""
+
+    step: Step
+    report: Report
+
+
+@dataclass(slots=True, frozen=True)
+class Replay:
+    """A session seen one way: `reports[n - 1]` belongs to step n."""
+
+    reports: list[Report]
+    spans: list[Span]
+
+
+class Replayer:
+    """Replays a timeline under a policy, step by step."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        policy: Policy | Projector,
+        *,
+        count: TokenCount | None = None,
+        texts: Texts | None = None,
+    ) -> None:
+        """`count` counts placeholders (estimated without it), `texts` serves projectors that read texts."""
+        projector = policy.projector if isinstance(policy, Policy) else policy
+        self._engine = Stepwise(timeline, projector, Sizes(timeline, count), texts)
+
+    def run(self) -> Iterator[StepResult]:
+        """The steps in order; to be used once."""
+        for step, report in self._engine.run():
+            yield StepResult(step, report)
+
+    def spans(self) -> list[Span]:
+        """The spans of the steps run so far, in the order of their first step and item."""
+        return self._engine.writer.spans()
+
+
+def replay(
+    timeline: Timeline,
+    policy: Policy | Projector,
+    *,
+    count: TokenCount | None = None,
+    texts: Texts | None = None,
+) -> Replay:
+    """All steps at once."""
+    replayer = Replayer(timeline, policy, count=count, texts=texts)
+    reports = [result.report for result in replayer.run()]
+    return Replay(reports, replayer.spans())
