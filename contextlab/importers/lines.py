@@ -56,7 +56,7 @@ class Record:
         return Place(self.line, self.offset, self.length)
 
 
-class Refused(ValueError):
+class RefusedError(ValueError):
     """A value that JSON for people does not have (NaN, Infinity) or that no field can hold."""
 
 
@@ -129,9 +129,9 @@ def parse_text(text: str) -> Any:
     try:
         value, end = _scanner.raw_decode(text, _next(text, 0))
     except RecursionError:
-        raise Refused(_TOO_DEEP) from None
+        raise RefusedError(_TOO_DEEP) from None
     if _next(text, end) != len(text):
-        raise Refused("more than one value")
+        raise RefusedError("more than one value")
     return clean_value(value)
 
 
@@ -146,19 +146,19 @@ def _pass_over(stream: BinaryIO) -> int:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise Refused(f"{name} is not JSON")
+    raise RefusedError(f"{name} is not JSON")
 
 
 def _whole_number(digits: str) -> int:
     if len(digits) > DIGITS_LIMIT:
-        raise Refused(f"a number of {len(digits)} digits")
+        raise RefusedError(f"a number of {len(digits)} digits")
     return int(digits)
 
 
 def _real_number(digits: str) -> float:
     value = float(digits)
     if value in (float("inf"), float("-inf")):
-        raise Refused("a number too large for any field")
+        raise RefusedError("a number too large for any field")
     return value
 
 

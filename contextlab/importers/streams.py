@@ -44,7 +44,7 @@ _MAGIC = (
 )
 
 
-class UnreadableFile(Exception):
+class UnreadableFile(Exception):  # noqa: N818 - the name that people see
     """The whole file cannot be read; the message says why, in words for the person who chose it."""
 
 

@@ -1,0 +1,201 @@
+"""Which records stand before a step: the uuid tree of one thread, in a few bytes per record.
+
+Records of a thread are numbered from 0 in file order (nodes); the chunks of one message id form a group, and the
+results of its calls belong to it. The context of a step is made of the ancestors of its first chunk, of all chunks
+of those ancestors' groups and of the results of their calls (rulings: order and epochs). Items are given out in
+file order, so only what differs from "everything so far" has to be said: what a step leaves behind, and what it
+brings back after a rewind. Both are found from the few records that changed, never by walking the whole thread.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+
+NONE = -1
+ON_PATH = 1
+"""The node is an ancestor of the latest step (or its first chunk)."""
+IN_CONTEXT = 2
+"""What was given out so far says that the node's items are in the context."""
+KEPT = 4
+"""A compaction kept the node: it is in the context whatever the path."""
+RESULT = 8
+"""The node is a result: it belongs to a group without being a chunk of it."""
+
+_ONLY_RESULT = bytes(flags & RESULT for flags in range(256))
+
+
+class Tree:
+    """The nodes and groups of one thread."""
+
+    def __init__(self) -> None:
+        self.parents = array("i")
+        self.groups = array("i")
+        self.items = array("H")
+        self.flags = bytearray()
+        self._uuids = bytearray()
+        self._odd: dict[int, str] = {}
+        self.first_of = array("i")
+        """First node of each group."""
+        self.outputs = array("q")
+        """Largest output figure of each group so far."""
+        self.finished = bytearray()
+        """1 for groups of which a chunk had a stop reason."""
+        self._weights = array("i")
+        self._tip = NONE
+        self._epoch = 0
+        self._epoch_group = 0
+        self._new: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def add(self, uuid: str, parent: int, group: int = NONE, result: bool = False) -> int:
+        """A record joins the thread; returns its node. `group` is its message's, for a result its call's."""
+        node = len(self.parents)
+        self.parents.append(parent)
+        self.groups.append(group)
+        self.items.append(0)
+        self.flags.append(IN_CONTEXT | RESULT if result else IN_CONTEXT)
+        packed = _packed(uuid)
+        if packed is None:
+            self._odd[node] = uuid
+            packed = bytes(16)
+        self._uuids += packed
+        self._new.append(node)
+        return node
+
+    def add_group(self) -> int:
+        """A new message id; returns its group. The next node added is its first."""
+        group = len(self.first_of)
+        self.first_of.append(len(self.parents))
+        self.outputs.append(-1)
+        self.finished.append(0)
+        self._weights.append(0)
+        return group
+
+    def uuid(self, node: int) -> str:
+        """The uuid that the node was added with."""
+        if node in self._odd:
+            return self._odd[node]
+        text = self._uuids[node * 16 : node * 16 + 16].hex()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def item_ids(self, nodes: Iterable[int]) -> tuple[str, ...]:
+        """Ids of the items that the nodes brought, in order."""
+        return tuple(item_id(self.uuid(node), part) for node in nodes for part in range(self.items[node]))
+
+    def begin_step(self, node: int) -> tuple[list[int], list[int]]:
+        """The path now leads to `node`, the first chunk of a step.
+
+        Returns the nodes whose items leave the context with this step, and those whose items come back.
+        """
+        new, self._new = self._new, []
+        entered, meeting = self._climb(node)
+        left = self._descend(meeting)
+        self._tip = node
+        changed = set(left)
+        changed.update(entered)
+        changed.update(new)
+        changed.discard(node)
+        for first in self._flipped(left, entered, new[0] if new else node):
+            changed.update(range(first, node))
+        return self._settle(changed)
+
+    def begin_epoch(self, keeps: Iterable[int] = ()) -> None:
+        """A compaction or a cleared root: nothing of what stands so far is in the context, except `keeps`."""
+        start, end = self._epoch, len(self.flags)
+        self.flags[start:end] = self.flags[start:end].translate(_ONLY_RESULT)
+        for group in range(self._epoch_group, len(self._weights)):
+            self._weights[group] = 0
+        self._epoch, self._epoch_group = end, len(self._weights)
+        for node in keeps:
+            self.flags[node] |= IN_CONTEXT | KEPT
+            # Kept nodes are part of the new epoch: the next one has to take them out again.
+            self._epoch = min(self._epoch, node)
+        self._tip = NONE
+        self._new = []
+
+    def chain(self, tail: int, head: int) -> Iterator[int]:
+        """The nodes from `tail` up to `head` (or to the root, where `head` is no ancestor)."""
+        node = tail
+        while node != NONE:
+            yield node
+            if node == head:
+                return
+            node = self.parents[node]
+
+    def with_groups(self, nodes: Iterable[int]) -> list[int]:
+        """The nodes with all chunks and results of their groups, in file order."""
+        wanted = set(nodes)
+        groups = {self.groups[node] for node in wanted} - {NONE}
+        if groups:
+            first = min(self.first_of[group] for group in groups)
+            wanted.update(node for node in range(first, len(self.groups)) if self.groups[node] in groups)
+        return sorted(wanted)
+
+    def _climb(self, node: int) -> tuple[list[int], int]:
+        """Put the ancestors of `node` on the path; returns the new ones and the node where they meet the old path."""
+        entered = []
+        while node != NONE and not self.flags[node] & ON_PATH:
+            entered.append(node)
+            self.flags[node] |= ON_PATH
+            node = self.parents[node]
+        if entered:
+            self._epoch = min(self._epoch, entered[-1])
+        return entered, node
+
+    def _descend(self, meeting: int) -> list[int]:
+        """Take the old path's end below `meeting` off the path; returns what was taken off."""
+        left = []
+        node = self._tip
+        while node not in (meeting, NONE):
+            left.append(node)
+            self.flags[node] &= ~ON_PATH
+            node = self.parents[node]
+        return left
+
+    def _flipped(self, left: list[int], entered: list[int], since: int) -> list[int]:
+        """First nodes of the older groups that became part of the context, or are no more."""
+        before: dict[int, int] = {}
+        for nodes, step in ((left, -1), (entered, 1)):
+            for node in nodes:
+                group = self.groups[node]
+                # A result belongs to its call's group but does not make it part of the path.
+                if group != NONE and not self.flags[node] & RESULT:
+                    self._epoch_group = min(self._epoch_group, group)
+                    before.setdefault(group, self._weights[group])
+                    self._weights[group] += step
+        flipped = (group for group, weight in before.items() if (weight > 0) != (self._weights[group] > 0))
+        return [first for group in flipped if (first := self.first_of[group]) < since]
+
+    def _settle(self, changed: set[int]) -> tuple[list[int], list[int]]:
+        """Compare what the context should hold with what was said of it, and note the difference as said."""
+        out: list[int] = []
+        back: list[int] = []
+        for node in sorted(changed):
+            flags, group = self.flags[node], self.groups[node]
+            inside = flags & (ON_PATH | KEPT) or (group != NONE and self._weights[group] > 0)
+            if bool(inside) != bool(flags & IN_CONTEXT):
+                self.flags[node] ^= IN_CONTEXT
+                (back if inside else out).append(node)
+        if back:
+            self._epoch = min(self._epoch, back[0])
+        return out, back
+
+
+def item_id(uuid: str, part: int) -> str:
+    """Id of the part-th item of a record: the record's uuid for the first, `uuid:1` and so on for the others."""
+    return uuid if part == 0 else f"{uuid}:{part}"
+
+
+def _packed(uuid: str) -> bytes | None:
+    """16 bytes of a uuid in its usual form, None for anything else (which is then kept as it is)."""
+    if len(uuid) != 36:
+        return None
+    try:
+        packed = bytes.fromhex(uuid.replace("-", ""))
+    except ValueError:
+        return None
+    usual = f"{uuid[8]}{uuid[13]}{uuid[18]}{uuid[23]}" == "----" and uuid == uuid.lower()
+    return packed if usual and len(packed) == 16 else None
