@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
-from contextlab.cli.reading import Read, complain, print_json, quiet_pipe, read, sources, table
+from contextlab.cli._reading import Read, complain, print_json, quiet_pipe, read, sources, table
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.core.timeline import Assembler
 from contextlab.importers import UnreadableFile
@@ -113,17 +114,26 @@ def readable(answers: list[dict[str, Any]]) -> list[str]:
     lines: list[str] = []
     if good:
         head = ["file", "format", *(SHORT.get(name, name.replace("_", " ")) for name in COUNTS), *USAGE]
-        lines += table([head, *(_row(answer) for answer in good)])
+        lines += table([head, *(_row(answer, _folder(good)) for answer in good)])
     for answer in answers:
         lines += _remarks(answer)
     return lines
 
 
-def _row(answer: dict[str, Any]) -> list[str]:
+def _folder(answers: list[dict[str, Any]]) -> str:
+    """The folder that all files lie in, with its slash: it need not stand in every row."""
+    parents = {os.path.dirname(answer["file"]) for answer in answers}
+    if len(answers) < 2 or len({os.path.isabs(parent) for parent in parents}) > 1:
+        return ""
+    common = os.path.commonpath(parents)
+    return os.path.join(common, "") if common else ""
+
+
+def _row(answer: dict[str, Any], folder: str) -> list[str]:
     usage = answer["usage"]
     figures = [f"{answer[name]:,}" for name in COUNTS]
-    tokens = ["unknown" if usage[name] is None else f"{usage[name]:,}" for name in USAGE]
-    return [answer["file"], answer["format"], *figures, *tokens]
+    tokens = ["?" if usage[name] is None else f"{usage[name]:,}" for name in USAGE]
+    return [answer["file"].removeprefix(folder), answer["format"], *figures, *tokens]
 
 
 def _remarks(answer: dict[str, Any]) -> list[str]:

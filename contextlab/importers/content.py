@@ -33,7 +33,7 @@ def _part(part: Any) -> Part:
     for family in ("image", "audio", "file", "video"):
         if family in kind:
             return "", (_attachment(family, part),)
-    for name in ("text", "refusal"):
+    for name in ("text", "refusal", "content"):
         if isinstance(part.get(name), str):
             return text(part[name]), ()
     return json_text(part), ()

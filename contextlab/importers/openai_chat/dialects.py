@@ -1,0 +1,124 @@
+"""Which dialect of the chat format a value is: told by its keys, never by a file's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from contextlab.importers.openai_chat.messages import ROLES
+from contextlab.importers.values import mapping, optional, sequence, text
+
+FOREIGN_PARTS = frozenset(
+    "tool_use tool_result thinking redacted_thinking server_tool_use input_text output_text input_image".split()
+)
+"""Content parts of Anthropic's Messages and OpenAI's Responses: other formats with the same roles."""
+
+
+@dataclass(slots=True)
+class Shape:
+    """What a value holds: the name of its dialect, how sure that is (0 to 100), and where its messages stand."""
+
+    dialect: str
+    sure: int
+    messages: str | None = None
+    """Key of the message list; None when the value is one itself."""
+
+
+def shape(value: Any) -> Shape | None:
+    """The dialect of a document or of one record of JSON Lines; None when it is not chat at all."""
+    if isinstance(value, list):
+        return _list_shape(value)
+    if not isinstance(value, dict):
+        return None
+    if is_message(value):
+        return Shape("message", 60)
+    if _anthropic(value):
+        return None
+    if exchange(value) is not None:
+        return Shape("exchange", 90)
+    for key in ("messages", "history", "traj"):
+        if are_messages(value.get(key)):
+            return _object_shape(value, key)
+    return None
+
+
+def _list_shape(value: list[Any]) -> Shape | None:
+    if are_messages(value):
+        return Shape("messages", 70)
+    first = next((one for one in value if isinstance(one, (dict, list))), None)
+    inner = None if first is None else shape(first)
+    if inner is None or inner.dialect == "message":
+        return None
+    return Shape("list", inner.sure)
+
+
+def _object_shape(value: dict[str, Any], key: str) -> Shape:
+    if key == "traj":
+        return Shape("tau-bench", 90, key)
+    first = mapping(sequence(value[key])[0])
+    if key == "history":
+        typical = "trajectory" in value or "message_type" in first or "agent" in first
+        return Shape("swe-agent", 90 if typical else 60, key)
+    if text(value.get("trajectory_format")).startswith("mini-swe-agent"):
+        return Shape("mini-swe-agent", 95, key)
+    if "user_task_id" in value and ("suite_name" in value or "pipeline_name" in value):
+        return Shape("agentdojo", 95, key)
+    return Shape("messages", 70, key)
+
+
+def are_messages(value: Any) -> bool:
+    """Whether a list begins with chat messages (an empty list does not)."""
+    found = sequence(value)[:8]
+    return bool(found) and all(is_message(one) for one in found)
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is one chat message, and not one of a sister format."""
+    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+        return False
+    if value.get("type") not in (None, "message") or not value.keys() & {
+        "content",
+        "tool_calls",
+        "function_call",
+    }:
+        return False
+    content = value.get("content")
+    parts = {text(part.get("type")) for part in sequence(content) if isinstance(part, dict)}
+    known = value["role"] in ROLES or value["role"] == "exit"
+    return known and "parts" not in value and not parts & FOREIGN_PARTS and "type" not in value
+
+
+def _anthropic(value: dict[str, Any]) -> bool:
+    """Anthropic's requests have the same list of messages, but a system prompt beside it."""
+    request, response = mapping(value.get("request")) or value, mapping(value.get("response"))
+    if "anthropic" in text(value.get("uri")) or "anthropic_version" in request:
+        return True
+    return "system" in request or "stop_reason" in response or "stop_reason" in value
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and what came back."""
+
+    messages: list[Any]
+    response: Any
+    """The response object, an event stream as text, or None."""
+    model: str | None = None
+    limit: Any = None
+    record: dict[str, Any] = field(default_factory=dict)
+
+
+def exchange(value: dict[str, Any]) -> Exchange | None:
+    """The recorded exchange in a value: request and response side by side, or the request's keys with a response."""
+    request = next((value[key] for key in ("request", "body") if isinstance(value.get(key), dict)), value)
+    response = value.get("response", value if "choices" in value else None)
+    response = mapping(response).get("body", response) if isinstance(response, dict) else response
+    messages = sequence(request.get("messages"))
+    if not are_messages(messages) or (request is value and not _answers(response)):
+        return None
+    model = optional(mapping(response).get("model")) or optional(request.get("model"))
+    return Exchange(messages, response, model, value.get("context_window"), value)
+
+
+def _answers(response: Any) -> bool:
+    return bool(sequence(mapping(response).get("choices"))) or text(response)[:5] == "data:"
