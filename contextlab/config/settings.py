@@ -41,6 +41,7 @@ if len(SECRET_KEY) < 50:
     raise ImproperlyConfigured("CONTEXTLAB_SECRET_KEY must have at least 50 characters.")
 
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "contextlab.web.errors.csrf_failure"
 CSRF_COOKIE_HTTPONLY = True  # pages hand the token to htmx in hx-headers; no script reads the cookie
 CSRF_COOKIE_SECURE = not LOCAL
 CSRF_TRUSTED_ORIGINS = [] if LOCAL else [f"https://{host}" for host in env.names("CONTEXTLAB_ALLOWED_HOSTS")]

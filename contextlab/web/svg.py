@@ -82,7 +82,7 @@ def sparkline(bars: Sequence[Sequence[float | None]], limit: float | None) -> Sa
             cuts.append(f"M{index * pitch:.1f} 0V{SPARK_HEIGHT}")
     top = SPARK_HEIGHT - limit / full * room if limit and full else None
     line = f"M0 {top:.1f}H{SPARK_WIDTH}" if top is not None else ""
-    stroke = f"{min(pitch * 0.82, 8):.1f}"
+    stroke = f"{min(pitch * 0.82, 16):.1f}"
     paths = [("bars", stroke, "".join(heights)), ("limit", "1", line), ("cuts", "1.4", "".join(cuts))]
     inner = format_html_join(
         "", '<path class="{}" stroke-width="{}" d="{}"/>', [path for path in paths if path[2]]

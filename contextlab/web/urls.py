@@ -2,6 +2,8 @@
 
 from django.urls import URLPattern, URLResolver
 
-PAGES: tuple[list[URLPattern | URLResolver], ...] = ()
+from contextlab.web.pages import runs, sessions
 
-urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page]
+PAGES = (sessions, runs)
+
+urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from contextlab.core.items import KINDS, VERDICTS, Kind, Reason, Verdict
+from contextlab.importers import importers
 
 KIND_CLASSES: dict[str, str] = {
     Kind.SYSTEM: "k-system",
@@ -51,14 +54,8 @@ REASON_LABELS: dict[str, str] = {
     Reason.UI_ONLY: "shown to the person, never sent",
 }
 
-FORMAT_LABELS: dict[str, str] = {
-    "claude-code": "Claude Code",
-    "codex": "Codex",
-    "openai-chat": "OpenAI chat",
-    "swe-agent": "SWE-agent",
-    "mini-swe-agent": "mini-SWE-agent",
-    "contextlab-events": "ContextLab events",
-}
+_SHORT: dict[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "openai-chat": "OpenAI chat"}
+"""What people call the agent, where the importer's label names its kind of file."""
 
 SOURCE_MEANINGS: dict[str, str] = {
     "reported": "as the provider reported it",
@@ -90,8 +87,13 @@ def verdict_name(verdict: str | int) -> str:
 
 
 def format_label(name: str) -> str:
-    """The kind of log in words; a format nobody named here keeps its machine name."""
-    return FORMAT_LABELS.get(name, name or "unknown format")
+    """The kind of log in words, as its importer calls it; a format without one keeps its machine name."""
+    return _format_labels().get(name, name or "unknown format")
+
+
+@cache
+def _format_labels() -> dict[str, str]:
+    return {importer.FORMAT: importer.LABEL for importer in importers()} | _SHORT
 
 
 def _kind(kind: str | int) -> str:

@@ -32,7 +32,10 @@ document.addEventListener("click", (event) => {
   }
   if ("themeToggle" in target.dataset) nextTheme();
   if (target.dataset.openDialog) document.getElementById(target.dataset.openDialog)?.showModal();
-  if ("closeDialog" in target.dataset) target.closest("dialog")?.close();
+  if ("closeDialog" in target.dataset && target.closest("dialog")) {
+    event.preventDefault();
+    target.closest("dialog").close();
+  }
   if ("dismiss" in target.dataset) target.closest(target.dataset.dismiss || ".notice")?.remove();
 });
 document.addEventListener("lab:theme-next", nextTheme);
@@ -68,6 +71,10 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 });
 document.addEventListener("htmx:sendError", () => { flash().textContent = "The server did not answer. Is ContextLab still running?"; });
 document.addEventListener("htmx:timeout", () => { flash().textContent = "The server took too long to answer. Try again."; });
+// A fragment asked for by a person as a question opens as a dialog.
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.target.id === "ask" && !event.target.open) event.target.showModal();
+});
 document.addEventListener("htmx:afterSettle", (event) => {
   const words = event.target.closest?.("[data-say]") ?? event.target.querySelector?.("[data-say]");
   if (words) say(words.dataset.say);

@@ -1,0 +1,1 @@
+"""Reads for pages and API: frozen values, no HTTP, no writes."""

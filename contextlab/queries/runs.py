@@ -1,0 +1,154 @@
+"""Work in the background, as pages show it: one run, or all that goes on now."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from contextlab.store.models import LogFile, Run, RunState
+from contextlab.store.models.runs import FINISHED
+
+ACTIVE = (RunState.QUEUED, RunState.RUNNING)
+JUST_FINISHED = timedelta(minutes=3)
+FAILURES_SHOWN = 10
+_WORDS = {
+    Run.Kind.IMPORT: "reading a log",
+    Run.Kind.SCAN: "looking through this machine's logs",
+    Run.Kind.COUNT: "counting tokens",
+    Run.Kind.PROJECT: "projecting a view",
+}
+_COLUMNS = (
+    "uid", "kind", "state", "target", "done", "total", "unit", "doing", "result", "error", "retryable",
+    "cancel_requested", "params", "finished_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run."""
+
+    uid: uuid.UUID
+    kind: str
+    state: str
+    target: str
+    done: int
+    total: int | None
+    unit: str
+    doing: str
+    result: dict[str, Any]
+    error: str
+    retryable: bool
+    cancel_requested: bool
+    params: dict[str, Any]
+    finished_at: datetime | None
+    name: str = ""
+    """Name of the file it reads, where it reads one."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it waits or works."""
+        return self.state not in FINISHED
+
+    @property
+    def words(self) -> str:
+        """What it is, for people."""
+        return _WORDS.get(Run.Kind(self.kind), self.kind) if self.kind in Run.Kind.values else self.kind
+
+    @property
+    def share(self) -> float | None:
+        """How much is done, 0 to 1; None when the end is not known."""
+        return min(self.done / self.total, 1.0) if self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Runs of one kind that wait or work."""
+
+    words: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """All that goes on in a workspace, and what ended in the last minutes."""
+
+    scan: RunView | None = None
+    reading: Sequence[RunView] = ()
+    """Imports that work right now."""
+    queued: int = 0
+    """Imports that wait."""
+    imported: int = 0
+    """Imports that ended well in the last minutes."""
+    imported_bytes: int = 0
+    failed: Sequence[RunView] = field(default_factory=tuple)
+    failed_total: int = 0
+    background: Sequence[Waiting] = ()
+
+    @property
+    def active(self) -> bool:
+        """Whether anything still changes, so that a page should ask again."""
+        return bool((self.scan and self.scan.active) or self.reading or self.queued or self.background)
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to show."""
+        return self.active or bool(self.imported or self.failed or self.scan)
+
+    @property
+    def total(self) -> int:
+        """Imports of this batch, ended or not."""
+        return self.imported + self.failed_total + self.queued + len(self.reading)
+
+    @property
+    def ended(self) -> int:
+        """Imports of this batch that ended, well or not."""
+        return self.imported + self.failed_total
+
+
+def run_view(workspace: int, uid: uuid.UUID) -> RunView | None:
+    """One run, None when the workspace has no such run."""
+    found = _views(Run.objects.filter(workspace_id=workspace, uid=uid))
+    return found[0] if found else None
+
+
+def activity(workspace: int, now: datetime) -> Activity:
+    """What goes on, in a handful of indexed reads."""
+    runs = Run.objects.filter(workspace_id=workspace)
+    imports = runs.filter(kind=Run.Kind.IMPORT)
+    recent = imports.filter(finished_at__gte=now - JUST_FINISHED)
+    well = Q(state__in=(RunState.DONE, RunState.NOOP))
+    ended = recent.aggregate(
+        well=Count("id", filter=well),
+        failed=Count("id", filter=Q(state=RunState.FAILED)),
+        bytes=Sum("done", filter=well & Q(unit="bytes")),
+    )
+    scans = runs.filter(kind=Run.Kind.SCAN).filter(
+        Q(state__in=ACTIVE) | Q(finished_at__gte=now - JUST_FINISHED)
+    )
+    scan = _views(scans.order_by("-id")[:1])
+    others = runs.filter(state__in=ACTIVE).exclude(kind__in=(Run.Kind.IMPORT, Run.Kind.SCAN))
+    kinds = others.values_list("kind").annotate(n=Count("id")).order_by("kind")
+    return Activity(
+        scan=scan[0] if scan else None,
+        reading=_views(imports.filter(state=RunState.RUNNING).order_by("id")[:4]),
+        queued=imports.filter(state=RunState.QUEUED).count(),
+        imported=ended["well"],
+        imported_bytes=ended["bytes"] or 0,
+        failed=_views(recent.filter(state=RunState.FAILED).order_by("-id")[:FAILURES_SHOWN]),
+        failed_total=ended["failed"],
+        background=tuple(Waiting(_WORDS.get(Run.Kind(kind), kind), count) for kind, count in kinds),
+    )
+
+
+def _views(runs: QuerySet[Run]) -> list[RunView]:
+    views = [RunView(**values) for values in runs.values(*_COLUMNS)]
+    files = [view.target for view in views if view.kind == Run.Kind.IMPORT and view.target]
+    if not files:
+        return views
+    names = {uid.hex: name for uid, name in LogFile.objects.filter(uid__in=files).values_list("uid", "name")}
+    return [replace(view, name=names.get(view.target, "")) for view in views]

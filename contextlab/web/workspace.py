@@ -1,0 +1,12 @@
+"""Whose data a request is about. Every read and write of a page passes through it."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from contextlab.store.models import Workspace
+
+
+def workspace_of(request: HttpRequest) -> Workspace:  # noqa: ARG001 - accounts will tell it from the request
+    """The workspace of the request: locally the only one, made when the first page asks for it."""
+    return Workspace.objects.order_by("id").first() or Workspace.objects.create()
