@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from contextlab.cli._reading import Read, complain, print_json, quiet_pipe, read, sources, table
+from contextlab.cli._reading import Read, print_json, read, shown, sources, table
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.core.timeline import Assembler
 from contextlab.importers import UnreadableFile
@@ -35,25 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 when anything could be read, 3 when nothing could."""
-    answers: list[dict[str, Any]] = []
-    for path in args.paths:
-        found = [inspect_source(source) for source in sources(path)]
-        if not found:
-            complain(f"{path}: no files in this folder")
-        answers.extend(found)
-    try:
-        if args.json:
-            print_json(answers)
-        else:
-            print("\n".join(readable(answers)), flush=True)
-    except BrokenPipeError:
-        return quiet_pipe()
+    answers = [inspect_source(source) for source in sources(args.paths)]
+    if args.json:
+        print_json(answers)
+    else:
+        print("\n".join(readable(answers)), flush=True)
     return 0 if any("error" not in answer for answer in answers) else 3
 
 
 def inspect_source(source: Source) -> dict[str, Any]:
     """The object of one file, or its name with the reason why it cannot be read."""
-    name = source.name
+    name = shown(source)
     try:
         made = read(source)
     except UnreadableFile as error:
