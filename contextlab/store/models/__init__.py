@@ -5,7 +5,7 @@ under the next revision and swapped in. Positions, step and turn numbers are den
 """
 
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
-from contextlab.store.models.runs import Lease, Run, RunState
+from contextlab.store.models.runs import FINISHED, Lease, Run, RunState
 from contextlab.store.models.sessions import (
     CompactionRecord,
     ContentCount,
@@ -20,6 +20,7 @@ from contextlab.store.models.sessions import (
 from contextlab.store.models.views import SpanRecord, StepReport, View
 
 __all__ = [
+    "FINISHED",
     "RAW_SEGMENT",
     "CompactionRecord",
     "ContentCount",

@@ -1,5 +1,7 @@
 """Workspaces, the log files read, their raw bytes, and the folders that are watched."""
 
+# ruff: noqa: RUF012, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
+
 from __future__ import annotations
 
 import uuid
@@ -82,7 +84,9 @@ class RawSegment(models.Model):
     data = models.BinaryField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["file", "revision", "number"], name="rawsegment_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["file", "revision", "number"], name="rawsegment_number")
+        ]
 
 
 class WatchedFolder(models.Model):

@@ -1,5 +1,7 @@
 """Runs: work in the background. The row is the truth, the queue only rings (reliability rules in the docs)."""
 
+# ruff: noqa: RUF012, DJ001, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
+
 from __future__ import annotations
 
 import uuid

@@ -1,5 +1,7 @@
 """Sessions and what they consist of: items, turns, steps, the log's own marks and compactions, texts."""
 
+# ruff: noqa: RUF012, DJ001, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
+
 from __future__ import annotations
 
 import uuid
@@ -76,7 +78,9 @@ class Session(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "format", "native_id"], name="session_native")]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "format", "native_id"], name="session_native")
+        ]
         indexes = [
             models.Index(fields=["workspace", "role", "-sort_at"], name="session_sort"),
             models.Index(fields=["workspace", "project", "branch"], name="session_project"),
@@ -98,7 +102,9 @@ class LinkRecord(models.Model):
     agent = models.CharField(max_length=120, default="", blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["session", "child_native_id", "call_id"], name="link_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "child_native_id", "call_id"], name="link_once")
+        ]
         indexes = [models.Index(fields=["child_native_id"], name="link_child")]
 
 
@@ -120,7 +126,9 @@ class TextSegment(SessionRow):
     data = models.BinaryField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["session", "revision", "number"], name="textsegment_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "revision", "number"], name="textsegment_number")
+        ]
 
 
 class ItemRecord(SessionRow):
@@ -162,7 +170,9 @@ class ItemRecord(SessionRow):
     ts = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["session", "revision", "position"], name="item_position")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "revision", "position"], name="item_position")
+        ]
         indexes = [models.Index(fields=["session", "native_id"], name="item_native")]
 
 
@@ -246,7 +256,9 @@ class CompactionRecord(SessionRow):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["session", "revision", "micro", "number"], name="compaction_number")
+            models.UniqueConstraint(
+                fields=["session", "revision", "micro", "number"], name="compaction_number"
+            )
         ]
 
 

@@ -1,5 +1,7 @@
 """Views of a session: `recorded`, or the session under a policy; their spans and the report of every step."""
 
+# ruff: noqa: RUF012, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
+
 from __future__ import annotations
 
 import uuid

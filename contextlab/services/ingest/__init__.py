@@ -1,0 +1,39 @@
+"""From a log's bytes to rows.
+
+    examine(file, source)            what is stored of it already
+    ingest(work, file, source)       read it, write what is new, return the sessions that were written
+
+examine.py decides, reading.py reads, writer.py writes one session, contest.py settles which of two files a session
+is read from; tables.py, stored.py, segments.py and rows.py are the ways of writing little.
+"""
+
+from __future__ import annotations
+
+from contextlab.importers.base import Source
+from contextlab.services.ingest.contest import Contested, wins
+from contextlab.services.ingest.examine import Finding, examine
+from contextlab.services.ingest.reading import Plan, Reading
+from contextlab.services.ingest.writer import BesideNeeded, SessionWriter
+from contextlab.services.work import Work
+from contextlab.store.models import LogFile
+
+__all__ = ["Finding", "SessionWriter", "examine", "ingest"]
+
+
+def ingest(work: Work, file: LogFile, source: Source, finding: Finding) -> list[SessionWriter]:
+    """Read the source into rows; returns the writers of its sessions, each with what it knows of its session.
+
+    Raises UnreadableFile (nothing was written), Lost or Cancelled (complete batches stay).
+    """
+    plan = Plan(grew=finding is not Finding.CHANGED)
+    while True:
+        try:
+            return Reading(work, file, source, plan).run()
+        except BesideNeeded as needed:
+            plan.beside.add(needed.native_id)
+        except Contested as contested:
+            session = contested.session
+            if wins(source, session):
+                plan.beside.add(session.native_id)
+            else:
+                plan.nowhere[session.native_id] = session.file.name if session.file else ""

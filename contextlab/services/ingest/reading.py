@@ -1,0 +1,201 @@
+"""A file read to rows, batch by batch, each batch one short transaction that the run still owns.
+
+Whatever happens between two batches, the next reading begins at the start of the file with the same pure importer,
+finds what is stored, and goes on behind it: nothing is lost and nothing doubled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from contextlab.core.events import Event, FileReport, SessionStart
+from contextlab.importers import detect
+from contextlab.importers.base import Source
+from contextlab.services.ingest.batch import Batch
+from contextlab.services.ingest.contest import Contested
+from contextlab.services.ingest.rows import short_id
+from contextlab.services.ingest.segments import RawPacker
+from contextlab.services.ingest.writer import Aim, SessionWriter
+from contextlab.services.work import Work
+from contextlab.store.bulk import bulk_insert
+from contextlab.store.models import RAW_SEGMENT, LogFile, RawSegment, Session
+
+FIRST_BATCH = 500
+"""Items after which a new session can be looked at."""
+
+BATCH = 4000
+BATCH_BYTES = 16 * 1024 * 1024
+"""Bytes of the log after which a batch is written however few items came of them."""
+
+RAW_BATCH = 64
+"""Raw segments (8 MB of log) that are written in one go."""
+
+RAW_COLUMNS = ("file_id", "revision", "number", "offset", "length", "sha256", "data")
+
+
+@dataclass(slots=True)
+class Plan:
+    """How to read a file, and what was found out about its sessions on the way."""
+
+    grew: bool = True
+    """What is stored of the file is its beginning (or nothing is stored): go on in place."""
+    beside: set[str] = field(default_factory=set)
+    """Sessions to write under their next revision."""
+    nowhere: dict[str, str] = field(default_factory=dict)
+    """Sessions of which another file (its name) holds more."""
+
+
+class Reading:
+    """One pass over a file. Raises Contested or BesideNeeded when the plan has to change: read again then."""
+
+    def __init__(self, work: Work, file: LogFile, source: Source, plan: Plan) -> None:
+        self.work, self.file, self.plan = work, file, plan
+        self.source = source
+        self.report = FileReport()
+        self.writers: dict[str, SessionWriter] = {}
+        self._unchecked: list[SessionWriter] = []
+        self._own = {session.native_id: session for session in file.sessions.all()}
+        self._offset = self._written_to = 0
+        self._pending = 0
+        self._limit = FIRST_BATCH
+        self._total = source.limit
+        self.revision = file.revision + (0 if plan.grew else 1)
+        self._raw = self._raw_packer()
+
+    def run(self) -> list[SessionWriter]:
+        """Read the file to its end and write everything; returns the sessions that were written."""
+        try:
+            for key, event in self._events():
+                self._take(key, event)
+            self._write_raw(None)
+            with transaction.atomic():
+                self._flush(complete=True)
+                self._finish()
+        finally:
+            self._raw.close()
+        return [writer for writer in self.writers.values() if writer.session is not None]
+
+    def _events(self) -> Iterator[tuple[str, Event]]:
+        importer = detect(self.source)
+        self.report.format = importer.FORMAT
+        self.report.cannot_contain = tuple(importer.CANNOT_CONTAIN)
+        return importer.read(self.source, self.report)
+
+    def _take(self, key: str, event: Event) -> None:
+        writer = self.writers.get(key)
+        if writer is None:
+            writer = self.writers[key] = self._begin(key, event)
+        place = getattr(event, "place", None)
+        if place is not None and place.offset > self._offset:
+            self._offset = place.offset + place.length
+        if writer.feed(event):
+            self._pending += 1
+        if self._pending >= self._limit or self._offset - self._written_to >= BATCH_BYTES:
+            self._write_raw(self._offset)
+            with transaction.atomic():
+                self._flush(complete=False)
+            self._limit = BATCH
+
+    def _begin(self, key: str, event: Event) -> SessionWriter:
+        start = event if isinstance(event, SessionStart) else SessionStart(key)
+        native = short_id(start.native_id or key)
+        writer = SessionWriter(self.file, self.report.format or "", start, native)
+        known = self._own.get(native)
+        if native in self.plan.nowhere:
+            writer.aim = Aim.NOWHERE
+        elif known is not None:
+            beside = native in self.plan.beside or not self.plan.grew
+            writer.resume(known, Aim.BESIDE if beside else Aim.IN_PLACE)
+        else:
+            self._unchecked.append(writer)
+        return writer
+
+    def _flush(self, complete: bool) -> None:
+        """One batch of all sessions, inside the caller's transaction."""
+        doing = f"line {self.report.lines:,}".replace(",", " ")
+        self.work.check_in(self._raw.size if complete else self._offset, self._total, doing)
+        self._look_for_other_files()
+        batch = Batch()
+        for writer in self.writers.values():
+            writer.collect(batch, complete)
+        batch.write()
+        self._pending, self._written_to = 0, self._offset
+
+    def _look_for_other_files(self) -> None:
+        """Sessions that are new to this file may be known from another one."""
+        writers, self._unchecked = {writer.native_id: writer for writer in self._unchecked}, []
+        if not writers:
+            return
+        rows = Session.objects.filter(workspace=self.file.workspace_id, format=self.report.format)
+        for session in rows.filter(native_id__in=list(writers)).select_related("file"):
+            if session.native_id in self.plan.beside or session.file is None:
+                if writers[session.native_id].session is None:
+                    self._adopt(writers[session.native_id], session)
+            elif session.file_id != self.file.pk:
+                raise Contested(session)
+
+    def _adopt(self, writer: SessionWriter, session: Session) -> None:
+        writer.resume(session, Aim.BESIDE)
+
+    # Raw bytes --------------------------------------------------------------------------------------------
+
+    def _raw_packer(self) -> RawPacker:
+        """Of a file that grew the whole segments stay; after a reading that was cut off those that are equal."""
+        rows = RawSegment.objects.filter(file=self.file)
+        if not self.plan.grew:
+            # A reading that was cut off may have left some of the next revision.
+            rows.exclude(revision=self.file.revision).delete()
+            return RawPacker(self.source, 0, {})
+        if self.file.sha256:
+            return RawPacker(self.source, self.file.size // RAW_SEGMENT, {})
+        known = dict(rows.filter(revision=self.revision).values_list("number", "sha256"))
+        return RawPacker(self.source, 0, known)
+
+    def _write_raw(self, offset: int | None) -> None:
+        """Store the log's own bytes up to the segment of `offset`, a few megabytes at a time."""
+        rows: list[tuple[Any, ...]] = []
+        for row in self._raw.read_to(offset):
+            rows.append((self.file.pk, self.revision, *row))
+            if len(rows) >= RAW_BATCH:
+                self._insert_raw(rows)
+                rows = []
+        if rows:
+            self._insert_raw(rows)
+
+    def _insert_raw(self, rows: list[tuple[Any, ...]]) -> None:
+        with transaction.atomic():
+            self.work.check_in(self._offset, self._total, "storing the log's bytes")
+            numbers = [row[2] for row in rows]
+            stored = RawSegment.objects.filter(file=self.file, revision=self.revision)
+            stored.filter(number__gte=numbers[0], number__lte=numbers[-1]).delete()
+            bulk_insert(RawSegment, RAW_COLUMNS, rows)
+
+    # The end ----------------------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        """The file is read: sessions written beside become visible, and the file's row tells what was read."""
+        for writer in self.writers.values():
+            writer.swap()
+        stored = RawSegment.objects.filter(file=self.file)
+        stored.exclude(revision=self.revision).delete()
+        stored.filter(number__gte=self._raw.segments).delete()
+        if not self.plan.grew:
+            found = [writer.session.pk for writer in self.writers.values() if writer.session]
+            # Their log was replaced by another one: what was read of it stays, its raw bytes are gone.
+            self.file.sessions.exclude(pk__in=found).update(file=None)
+        file = self.file
+        file.format, file.revision = self.report.format or "", self.revision
+        file.size, file.sha256 = self._raw.size, self._raw.sha256
+        file.report, file.error = self._report(), ""
+        file.imported_at, file.missing_since, file.forgotten_at = timezone.now(), None, None
+        file.save()
+
+    def _report(self) -> dict[str, Any]:
+        report = asdict(self.report)
+        report["elsewhere"] = dict(self.plan.nowhere)
+        return report

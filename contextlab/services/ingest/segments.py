@@ -1,0 +1,108 @@
+"""Texts and raw bytes packed into compressed segments."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import zstandard
+
+from contextlab.importers.base import Source
+from contextlab.store.models import RAW_SEGMENT
+
+TEXT_SEGMENT = 128 * 1024
+LEVEL = 3
+"""4.3 times smaller at 600 MB/s; level 1 saves 20 ms for 50 MB."""
+
+Packed = tuple[int, int, bytes]
+"""Number, length and compressed bytes."""
+
+
+@dataclass(slots=True)
+class TextPacker:
+    """Appends texts and closes a segment when it is full; a text is never divided."""
+
+    number: int = 0
+    closed: list[Packed] = field(default_factory=list)
+    rewritten_from: int | None = None
+    """Stored segments from this number on are replaced by those given out."""
+    _buffer: bytearray = field(default_factory=bytearray)
+
+    def add(self, data: bytes) -> tuple[int, int]:
+        """Segment and offset of the text."""
+        if len(self._buffer) >= TEXT_SEGMENT:
+            self.close()
+        place = self.number, len(self._buffer)
+        self._buffer += data
+        return place
+
+    def close(self) -> None:
+        """End the segment that is being filled; what comes next goes into the next one."""
+        if self._buffer:
+            packed = zstandard.ZstdCompressor(level=LEVEL).compress(bytes(self._buffer))
+            self.closed.append((self.number, len(self._buffer), packed))
+            self.number += 1
+            self._buffer.clear()
+
+    def take(self) -> list[Packed]:
+        """The closed segments, once; the one being filled is closed."""
+        self.close()
+        taken, self.closed = self.closed, []
+        return taken
+
+    def go_on(self, last: tuple[int, bytes] | None) -> None:
+        """Go on behind stored texts: fill their last segment up where there is room, else begin the next."""
+        if last is not None:
+            number, data = last
+            fill_up = len(data) < TEXT_SEGMENT // 2
+            self.number = number if fill_up else number + 1
+            self._buffer = bytearray(data if fill_up else b"")
+        self.rewritten_from = self.number
+
+
+class RawPacker:
+    """Reads a source's bytes beside the importer, packs them, and hashes all of them.
+
+    The first `stored` segments are known to be stored already. Of others, those whose hash is in `known` (left by an
+    import that was cut off) are not given out again.
+    """
+
+    def __init__(self, source: Source, stored: int, known: dict[int, str]) -> None:
+        self._stream = source.open()
+        self._stored, self._known = stored, known
+        self._hash = hashlib.sha256()
+        self._number = 0
+        self.size = 0
+
+    def read_to(self, offset: int | None) -> Iterator[tuple[Any, ...]]:
+        """Segments up to the one that holds `offset` (None: to the end), as (number, offset, length, sha256, data)."""
+        compress = zstandard.ZstdCompressor(level=LEVEL).compress
+        while offset is None or self.size < offset:
+            data = self._stream.read(RAW_SEGMENT)
+            if not data:
+                return
+            number, start = self._number, self.size
+            self._number += 1
+            self.size += len(data)
+            self._hash.update(data)
+            if number < self._stored:
+                continue
+            digest = hashlib.sha256(data).hexdigest()
+            if self._known.get(number) != digest:
+                yield number, start, len(data), digest, compress(data)
+
+    @property
+    def sha256(self) -> str:
+        """Hash (hex) of everything read so far."""
+        return self._hash.hexdigest()
+
+    @property
+    def segments(self) -> int:
+        """Number of segments read so far."""
+        return self._number
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()

@@ -1,0 +1,85 @@
+"""Rows that may change after they were written (a step's usage comes late), kept equal with little writing.
+
+A table remembers a hash of each row that it wrote or found stored, 8 bytes a row, and writes only what differs.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import models
+
+from contextlab.services.ingest.batch import Batch
+from contextlab.services.ingest.rows import OWNER
+
+Row = tuple[Any, ...]
+
+
+class Table:
+    """The rows of one model for one session and revision, numbered from 1 by their place."""
+
+    def __init__(
+        self, model: type[models.Model], columns: Sequence[str], *, by_number: bool = True, theirs: int = 0
+    ) -> None:
+        """`by_number` is False where the number is not the place: such a table is small and written anew as a whole.
+
+        The last `theirs` columns are filled in by somebody else later and not compared.
+        """
+        self.model, self.columns = model, columns
+        self._by_number = by_number
+        self._compared = len(columns) - len(OWNER) - theirs
+        self._stored = array("q")
+
+    def __len__(self) -> int:
+        """Rows known to be stored."""
+        return len(self._stored)
+
+    def load(self, owner: tuple[int, int]) -> None:
+        """Learn what is stored."""
+        names = self.columns[len(OWNER) :]
+        rows = self._rows(owner).order_by("id" if not self._by_number else "number").values_list(*names)
+        self._stored = array("q", (self._digest(row) for row in rows.iterator(chunk_size=2000)))
+
+    def sync(self, owner: tuple[int, int], rows: list[Row], first: int, batch: Batch, complete: bool) -> bool:
+        """Make the stored rows equal to `rows`, which begin at place `first` (from 0); True when that took writing.
+
+        Unless `complete`, rows beyond the given ones stay: they are about to be written anew.
+        """
+        fresh = array("q", (self._digest(row) for row in rows))
+        changed = [place for place, digest in enumerate(fresh, first) if self._at(place) != digest]
+        end = first + len(rows)
+        beyond = complete and len(self._stored) > end
+        if not changed and not beyond:
+            return False
+        if not self._by_number:
+            changed = list(range(end)) if first == 0 else changed
+        self._remove(
+            [place for place in changed if place < len(self._stored)], end if beyond else None, owner
+        )
+        batch.add(self.model, self.columns, [owner + rows[place - first] for place in changed])
+        kept = self._stored[:first]
+        self._stored = kept + fresh + (self._stored[end:] if not complete else array("q"))
+        return True
+
+    def _at(self, place: int) -> int | None:
+        return self._stored[place] if place < len(self._stored) else None
+
+    def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int]) -> None:
+        rows = self._rows(owner)
+        if not self._by_number:
+            rows.delete()
+            return
+        for start in range(0, len(places), 500):
+            rows.filter(number__in=[place + 1 for place in places[start : start + 500]]).delete()
+        if beyond is not None:
+            rows.filter(number__gt=beyond).delete()
+
+    def _digest(self, row: Row) -> int:
+        return hash(
+            tuple(tuple(value) if isinstance(value, list) else value for value in row[: self._compared])
+        )
+
+    def _rows(self, owner: tuple[int, int]) -> models.QuerySet[Any]:
+        return self.model._default_manager.filter(session_id=owner[0], revision=owner[1])

@@ -1,0 +1,295 @@
+"""One session of a file on its way into rows: what is stored already stays, what differs is written.
+
+A session that is new, or whose log only grew, is written in place: the stored items are compared with those read, one
+after the other, and what lies behind the first difference is replaced. A session whose log changed otherwise is
+written beside, under the next revision, and nobody sees it before the file is read to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from contextlab.core.events import Event, SessionStart
+from contextlab.core.items import Kind
+from contextlab.core.timeline import Assembler, ItemRow
+from contextlab.services.ingest import counters, rows
+from contextlab.services.ingest.batch import Batch
+from contextlab.services.ingest.segments import TextPacker
+from contextlab.services.ingest.stored import StoredItems
+from contextlab.services.ingest.tables import Table
+from contextlab.store.models import (
+    CompactionRecord,
+    ItemRecord,
+    LinkRecord,
+    LogFile,
+    MarkRecord,
+    Session,
+    StepRecord,
+    TextSegment,
+    TurnRecord,
+    View,
+)
+
+MOST_REPLACED = 2000
+"""Stored items that may be replaced in place. More are written beside: a reader never sees half a session."""
+
+SUMS_WHILE_READING = 5000
+"""Up to so many steps the sums of usage are kept up to date while a file is read; beyond, they wait for its end."""
+
+ROW_MODELS: tuple[Any, ...] = (ItemRecord, TextSegment, TurnRecord, StepRecord, MarkRecord, CompactionRecord)
+
+
+class Aim(Enum):
+    """Where a session's rows go."""
+
+    IN_PLACE = "in place"
+    BESIDE = "beside"
+    NOWHERE = "nowhere"
+    """Another file holds more of this session."""
+
+
+class BesideNeeded(Exception):
+    """Too much of a stored session differs to replace it in place."""
+
+    def __init__(self, native_id: str) -> None:
+        super().__init__(native_id)
+        self.native_id = native_id
+
+
+class SessionWriter:
+    """Feeds the events of one session to its assembler and collects the rows to write."""
+
+    def __init__(self, file: LogFile, format_: str, start: SessionStart, native_id: str) -> None:
+        self.file, self.format, self.native_id = file, format_, native_id
+        self.assembler = Assembler(start)
+        self.session: Session | None = None
+        self.aim = Aim.IN_PLACE
+        self.changed = False
+        """Whether anything of the session was written."""
+        self.new_items = 0
+        self._revision = 1
+        self._stored: StoredItems | None = None
+        self._all_tables = False
+        self._cut: int | None = None
+        self._texts = TextPacker()
+        self._pending: list[tuple[Any, ...]] = []
+        self._titles: dict[int, str] = {}
+        self._first_prompt = self._first_item = ""
+        self._first_time: datetime | None = None
+        self._last_time: datetime | None = None
+        self._has_memory = False
+        self._turns = Table(TurnRecord, rows.TURN_COLUMNS)
+        self._steps = Table(StepRecord, rows.STEP_COLUMNS)
+        self._marks = Table(MarkRecord, rows.MARK_COLUMNS)
+        self._compactions = Table(CompactionRecord, rows.COMPACTION_COLUMNS, by_number=False, theirs=1)
+
+    def resume(self, session: Session, aim: Aim) -> None:
+        """The session is known: go on with it in place, or write its next revision."""
+        self.session, self.aim = session, aim
+        self._revision = session.revision
+        if aim is Aim.BESIDE:
+            self._revision += 1
+            # A reading that was cut off may have left some.
+            for model in ROW_MODELS:
+                model.objects.filter(session=session).exclude(revision=session.revision).delete()
+        elif aim is Aim.IN_PLACE:
+            self._stored, self._all_tables = StoredItems(session), True
+            for table in (self._turns, self._steps, self._marks, self._compactions):
+                table.load((session.pk, session.revision))
+
+    @property
+    def pending(self) -> int:
+        """Items that wait to be written."""
+        return len(self._pending)
+
+    @property
+    def worth_storing(self) -> bool:
+        """Whether there is more than what was shown on a screen only."""
+        return self._has_memory or bool(self.assembler.timeline.steps)
+
+    def feed(self, event: Event) -> bool:
+        """Take in one event; True when an item came of it that has to be written."""
+        row = self.assembler.feed(event)
+        if row is None or self.aim is Aim.NOWHERE:
+            return False
+        data, digest = rows.content(row.event)
+        same = rows.same_values(row, digest)
+        self._notice(row)
+        if self._stored is not None:
+            if self._stored.matches(same):
+                return False
+            self._diverge(row.position)
+        segment, offset = self._texts.add(data)
+        estimate = self.assembler.timeline.estimates[row.position]
+        self._pending.append((*same, *rows.kept_values(row.event, estimate, segment, offset, len(data))))
+        self.new_items += 1
+        return True
+
+    def collect(self, batch: Batch, complete: bool) -> None:
+        """Put what is to be written into the batch; creates the session's row where it has none yet."""
+        if self.aim is Aim.NOWHERE or not self.worth_storing or not (complete or self._pending):
+            return
+        if complete:
+            self._end_of_stored()
+        session = self._ensure_session()
+        owner = (session.pk, self._revision)
+        self._remove_tail(owner)
+        self.changed = self.changed or bool(self._pending)
+        batch.add(TextSegment, rows.TEXT_COLUMNS, [owner + packed for packed in self._texts.take()])
+        batch.add(ItemRecord, rows.ITEM_COLUMNS, [owner + row for row in self._pending])
+        self._pending = []
+        self._sync(owner, batch, complete)
+        if self.aim is Aim.IN_PLACE:
+            self._save(session, complete)
+
+    def swap(self) -> None:
+        """The file is read: the new revision becomes the session, old rows go; links are written."""
+        session = self.session
+        if session is None or self.aim is Aim.NOWHERE:
+            return
+        if self.aim is Aim.BESIDE:
+            self._save(session, complete=True, revision=self._revision, file_id=self.file.pk)
+            self.changed = True
+            for model in ROW_MODELS:
+                model.objects.filter(session=session).exclude(revision=self._revision).delete()
+        self._write_links(session)
+        if self.changed:
+            View.objects.filter(session=session).update(stale=True)
+
+    # While reading ----------------------------------------------------------------------------------------
+
+    def _notice(self, row: ItemRow) -> None:
+        """Remember what the session's row and its turns will say."""
+        event = row.event
+        if row.position == 0:
+            self._first_item = rows.short_id(event.id)
+        if event.opens_turn and row.turn not in self._titles:
+            self._titles[row.turn] = rows.preview(event.text)
+            self._first_prompt = self._first_prompt or rows.preview(event.text, counters.TITLE)
+        if event.kind != Kind.UI:
+            self._has_memory = True
+        if event.ts is not None and (at := rows.moment(event.ts)) is not None:
+            self._first_time = self._first_time or at
+            if self._last_time is None or at > self._last_time:
+                self._last_time = at
+
+    def _diverge(self, position: int) -> None:
+        """From this item on what is stored differs from the log and is replaced."""
+        stored = self._stored
+        if stored is None:
+            return
+        self._cut_off(stored, position)
+        self._texts.go_on(stored.last_text())
+
+    def _end_of_stored(self) -> None:
+        """The log ended: items that are stored beyond it are none of it."""
+        if self._stored is not None:
+            self._cut_off(self._stored, len(self.assembler.timeline))
+
+    def _cut_off(self, stored: StoredItems, position: int) -> None:
+        self._stored = None
+        if stored.count - position > MOST_REPLACED:
+            raise BesideNeeded(self.native_id)
+        if stored.count > position:
+            self._cut = position
+            self.changed = True
+
+    # Writing ----------------------------------------------------------------------------------------------
+
+    def _remove_tail(self, owner: tuple[int, int]) -> None:
+        """Delete what is replaced: items behind the cut, and text segments that are written anew."""
+        session_id, revision = owner
+        if self._cut is not None:
+            ItemRecord.objects.filter(
+                session_id=session_id, revision=revision, position__gte=self._cut
+            ).delete()
+            self._cut = None
+        if (first := self._texts.rewritten_from) is not None:
+            TextSegment.objects.filter(session_id=session_id, revision=revision, number__gte=first).delete()
+            self._texts.rewritten_from = None
+
+    def _sync(self, owner: tuple[int, int], batch: Batch, complete: bool) -> None:
+        """Turns, steps, marks and compactions: while reading the new ones and the last, at the end all."""
+        timeline = self.assembler.timeline
+        everything = complete and self._all_tables
+
+        # A turn changes only while it is the last one.
+        start = 0 if everything else max(0, len(self._turns) - 1)
+        turns = [
+            rows.turn_row(turn, self._titles.get(turn.number, "")) for turn in timeline.turns_list[start:]
+        ]
+        wrote = self._turns.sync(owner, turns, start, batch, complete)
+        if not self._all_tables:
+            self._titles = {
+                number: title for number, title in self._titles.items() if number >= len(self._turns)
+            }
+
+        # The usage of any step may come late.
+        start = 0 if complete else max(0, len(self._steps) - 1)
+        wrong = rows.disproved_models(timeline.steps[start:])
+        steps = [rows.step_row(step, wrong) for step in timeline.steps[start:]]
+        wrote |= self._steps.sync(owner, steps, start, batch, complete)
+
+        marks = [rows.mark_row(number, mark) for number, mark in enumerate(timeline.marks, 1)]
+        wrote |= self._marks.sync(owner, marks, 0, batch, complete)
+        compactions = [rows.compaction_row(row) for row in self.assembler.compactions]
+        wrote |= self._compactions.sync(owner, compactions, 0, batch, complete)
+        self.changed = self.changed or wrote
+
+    def _ensure_session(self) -> Session:
+        if self.session is None:
+            self.session = Session.objects.create(
+                workspace_id=self.file.workspace_id, file=self.file, format=self.format, native_id=self.native_id,
+                sample=self.file.origin == LogFile.Origin.SAMPLE, **self._fields(complete=False),
+            )  # fmt: skip
+        return self.session
+
+    def _save(self, session: Session, complete: bool, **extra: Any) -> None:
+        """Write what changed of the session's own row."""
+        fields = {**self._fields(complete), **extra}
+        if self._last_time is None:
+            del fields["sort_at"]
+        changed = {name: value for name, value in fields.items() if getattr(session, name) != value}
+        if changed:
+            Session.objects.filter(pk=session.pk).update(**changed)
+            for name, value in changed.items():
+                setattr(session, name, value)
+
+    def _fields(self, complete: bool) -> dict[str, Any]:
+        steps: Sequence[Any] = self.assembler.timeline.steps
+        meta = self.assembler.meta
+        fields = {
+            **counters.counted(self.assembler),
+            **counters.described(meta, self._first_prompt, steps[-1].model if steps else None),
+            **counters.dated(meta, self._first_time, self._last_time),
+            "first_item": self._first_item,
+        }
+        # A parent's link may have told these, too: do not take them away.
+        if meta.agent:
+            fields["agent"] = meta.agent[:120]
+        if meta.parent_call_id:
+            fields["parent_call_id"] = rows.short_id(meta.parent_call_id)
+        if complete or len(steps) <= SUMS_WHILE_READING:
+            shared = self.session.shared_steps if self.session else 0
+            fields |= counters.usage(steps[shared:])
+        return fields
+
+    def _write_links(self, session: Session) -> None:
+        """Links as the log tells them now; another session may be waiting for one."""
+        told = {
+            (rows.short_id(link.child), rows.short_id(link.call_id)): link for link in self.assembler.links
+        }
+        if not told and not self._all_tables and self.aim is Aim.IN_PLACE:
+            return
+        stored = {(link.child_native_id, link.call_id) for link in LinkRecord.objects.filter(session=session)}
+        if set(told) == stored:
+            return
+        LinkRecord.objects.filter(session=session).delete()
+        LinkRecord.objects.bulk_create(
+            LinkRecord(session=session, child_native_id=child, call_id=call, agent=(link.agent or "")[:120])
+            for (child, call), link in told.items()
+        )
+        self.changed = True
