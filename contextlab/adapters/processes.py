@@ -1,4 +1,4 @@
-"""Linux: ask the kernel to end this process when its parent ends, however that happens."""
+"""Processes that must not outlive the one that started them, however that one ends."""
 
 from __future__ import annotations
 
@@ -6,16 +6,35 @@ import ctypes
 import os
 import signal
 import sys
+import threading
+import time
 
 _PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent(with_signal: int = signal.SIGKILL) -> None:
-    """From now on this process gets the signal when its parent dies; elsewhere than on Linux, nothing."""
+def die_with_parent(parent: int, with_signal: int) -> None:
+    """Linux: have the kernel send this process the signal when its parent dies. Elsewhere nothing happens.
+
+    For processes that a main thread starts: what counts for the kernel is the death of the starting thread.
+    """
     if sys.platform != "linux":
         return
-    parent = os.getppid()
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, with_signal, 0, 0, 0)
     if os.getppid() != parent:
-        # It died between the two calls: no signal will come any more.
+        # It died before the call: no signal will come any more.
         os.kill(os.getpid(), with_signal)
+
+
+def exit_when_orphaned(every_seconds: float = 2.0) -> None:
+    """Start a thread that ends this process at once when its parent is gone.
+
+    For the worker's pool processes: they may be started by a thread that ends before they do.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(every_seconds)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="exit-when-orphaned", daemon=True).start()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from celery import Celery
+from celery.platforms import SecurityWarning
 from celery.signals import setup_logging, worker_init, worker_process_init
 
+# Celery warns root because of pickled messages; ours are JSON, and in containers and CI root is common.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.config.settings")
 
 app = Celery("contextlab")
@@ -29,8 +33,8 @@ def _load_vocabulary(**_: object) -> None:
 
 
 @worker_process_init.connect
-def _die_with_parent(**_: object) -> None:
+def _end_with_the_worker(**_: object) -> None:
     """A pool process must not outlive a worker that was killed."""
-    from contextlab.adapters.processes import die_with_parent
+    from contextlab.adapters.processes import exit_when_orphaned
 
-    die_with_parent()
+    exit_when_orphaned()

@@ -159,7 +159,7 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 # Work in the background --------------------------------------------------------------------------
 # The run row in the database is the truth and a message only a doorbell, so nothing here guards against loss.
 TASK_TIME_LIMIT = env.number("CONTEXTLAB_TASK_TIME_LIMIT", 1800, least=60, most=86_400)
-CELERY_BROKER_URL = env.text("CONTEXTLAB_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = env.text("CONTEXTLAB_BROKER_URL", "filesystem://localhost")
 CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL, DATA_DIR, TASK_TIME_LIMIT)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_IMPORTS = ("contextlab.tasks",)
