@@ -47,3 +47,42 @@ def steps_left(sizes: Sequence[int | None], limit: int | None) -> int | None:
     if known[-1] >= limit:
         return 0
     return (limit - known[-1]) // grown[len(grown) // 2] if grown else None
+
+
+@dataclass(slots=True, frozen=True)
+class Fill:
+    """How full a context window is. `percent` is of the window, `percent_of_usable` of what a reserve leaves of it.
+
+    None = cannot be told; `flags` says why: `negative_tokens`, `declared_window_contradicted`.
+    """
+
+    tokens: int | None
+    window: int | None
+    percent: float | None = None
+    percent_of_usable: float | None = None
+    flags: tuple[str, ...] = ()
+
+
+def fill(
+    prompt_tokens: int | None, window: int | None, reserve: int = 0, accepted: Sequence[int] = ()
+) -> Fill:
+    """The fill of a window by a prompt: the provider's whole input of one call, cache reads and writes included.
+
+    `reserve` is what the agent keeps free for its answer. `accepted` are prompts that the provider took before: one
+    above the window disproves it, and no percentage is made up.
+    """
+    if prompt_tokens is not None and prompt_tokens < 0:
+        return Fill(None, window, flags=("negative_tokens",))
+    if any(_above(tokens, window) for tokens in (prompt_tokens, *accepted)):
+        return Fill(prompt_tokens, None, flags=("declared_window_contradicted",))
+    return Fill(
+        prompt_tokens, window, _share(prompt_tokens, window), _share(prompt_tokens, (window or 0) - reserve)
+    )
+
+
+def _above(tokens: int | None, window: int | None) -> bool:
+    return tokens is not None and window is not None and tokens > window
+
+
+def _share(tokens: int | None, size: int | None) -> float | None:
+    return None if tokens is None or not size or size < 0 else round(100 * tokens / size, 1)

@@ -22,10 +22,10 @@ _SIGNS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("a Phoenix (OpenInference) export", (rb'openinference\.span\.kind|"span_kind"\s*:',)),
     ("an ATIF trajectory", (rb'"schema_version"\s*:\s*"ATIF-',)),
     ("a pydantic-ai message dump", (rb'"part_kind"\s*:',)),
-    ("a LangChain dump", (rb'"lc"\s*:\s*1\b', rb'"kwargs"\s*:')),
     ("an OpenAI Agents SDK run state", (rb'"\$schemaVersion"\s*:',)),
     ("an AI4J event log", (rb'"recordedAtEpochMs"\s*:|"turnEventId"\s*:',)),
-    ("an OpenAI Responses request or response", (rb'"object"\s*:\s*"response"',)),
+    ("an OpenAI Responses request or response", (rb'"object"\s*:\s*"response"|/v1/responses"',)),
+    ("a LangChain dump", (rb'"lc"\s*:\s*1\b', rb'"kwargs"\s*:')),
     ("OpenAI Responses items", (rb'"type"\s*:\s*"(function_call_output|input_text|output_text|reasoning)"',)),
     (
         "an Anthropic Messages request or response",
