@@ -6,11 +6,10 @@ import os
 import warnings
 
 from celery import Celery
-from celery.platforms import SecurityWarning
 from celery.signals import setup_logging, worker_init, worker_process_init
 
 # Celery warns root because of pickled messages; ours are JSON, and in containers and CI root is common.
-warnings.filterwarnings("ignore", category=SecurityWarning)
+warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.config.settings")
 
 app = Celery("contextlab")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+from typing import Any
 
 import uvicorn
 
@@ -25,7 +26,7 @@ def main() -> None:
     uvicorn.Server(config).run(sockets=sockets)
 
 
-def _options() -> dict[str, object]:
+def _options() -> dict[str, Any]:
     return {
         "app": "contextlab.config.asgi:application",
         "log_config": None,  # Django's logging stays: uvicorn's own would print tracebacks unredacted
