@@ -75,7 +75,7 @@ def _take(reader: Reader, record: Record) -> None:
         if line is None:
             skip(reader.report, record.line, "not an object")
             return
-    if b"\\u0000" in record.raw:
+    if b"\\u0000" in record.raw or b"\x00" in record.raw:
         for name in Line.__struct_fields__:
             if isinstance(text := getattr(line, name), str):
                 setattr(line, name, clean(text))

@@ -124,9 +124,8 @@ def queue_operation(reader: Reader, line: Line, record: Record) -> None:
     elif line.operation == "popAll":
         thread.clear_queue()
     elif line.operation == "dequeue":
-        thread.take_queued()
         thread.trigger = "queued"
-    elif line.operation == "remove" and (entry := thread.take_queued()) is not None:
+    elif line.operation == "remove" and (entry := thread.take_queued(as_string(line.content))) is not None:
         text, ts, place = entry
         if not text.lstrip().startswith("/") and not prompts.is_task(text):
             voice = prompts.voice_of(text, meta=False)

@@ -19,14 +19,14 @@ from contextlab.importers.claude_code.reader import Reader, ui_item
 from contextlab.importers.claude_code.records import Line, Message, as_message, plain
 from contextlab.importers.claude_code.thread import PARTS, Thread
 from contextlab.importers.claude_code.tree import NONE, item_id
-from contextlab.importers.lines import Record, clean, skip
+from contextlab.importers.lines import Record, clean, skip, warn
 
 
 def assistant(reader: Reader, line: Line, record: Record) -> None:
     """A chunk of a provider's answer, or a reply that the client made up by itself."""
     message = _message(reader, line, record)
-    uuid = reader.identity(line, record)
-    if uuid is None:
+    uuid = reader.identity(line, record) if message is not None else None
+    if message is None or uuid is None:
         return
     thread = reader.thread_of(line)
     contents = assistant_contents(message, line.message)
@@ -48,6 +48,8 @@ def assistant(reader: Reader, line: Line, record: Record) -> None:
         thread.add_part(_item(item_id(uuid, part), step, content, line, record, step))
         if content.kind == Kind.TOOL_CALL and content.call_id is not None:
             thread.calls[content.call_id] = group
+            if content.tool in ("Task", "Agent"):
+                thread.remember_task(content.call_id, content.text)
     thread.tree.items[node] = min(len(contents), PARTS)
     thread.add_usage(step, group, message.usage, message.stop_reason is not None)
 
@@ -55,8 +57,8 @@ def assistant(reader: Reader, line: Line, record: Record) -> None:
 def user(reader: Reader, line: Line, record: Record) -> None:
     """Results, a prompt, a summary, or what the client put in."""
     message = _message(reader, line, record)
-    uuid = reader.identity(line, record)
-    if uuid is None:
+    uuid = reader.identity(line, record) if message is not None else None
+    if message is None or uuid is None:
         return
     thread = reader.thread_of(line)
     contents = user_contents(message, line.message)
@@ -72,9 +74,8 @@ def _prompt(
     reader: Reader, thread: Thread, line: Line, record: Record, uuid: str, contents: list[Content]
 ) -> None:
     node = reader.enter(thread, line, record, uuid, root=True)
-    if not contents:
-        skip(reader.report, record.line, "a user record without content")
-        return
+    if node == 0 and thread is not reader.main:
+        reader.link_side(thread, readable(contents))
     if line.transcript_only:
         thread.add(ui_item(uuid, readable(contents), "transcript_only", line, record))
         return
@@ -84,6 +85,7 @@ def _prompt(
     if opening is not None:
         thread.begin_turn(uuid, line.timestamp, voices[opening].trigger or "prompt")
         text = contents[opening].text
+        thread.taken_as_prompt(text)
         named = prompts.command_title if voices[opening].label == "command" else prompts.title_from
         thread.name(named(text), "prompt")
     for part, (content, voice) in enumerate(zip(contents, voices, strict=True)):
@@ -106,6 +108,7 @@ def _results(
     for call, group in zip(calls, groups, strict=True):
         if group is None:
             thread.note("orphan_result", call, record.place, line.timestamp)
+            warn(reader.report, f"line {record.line}: a result whose call is not in this file")
     for part, content in enumerate(contents):
         event = _item(item_id(uuid, part), uuid, content, line, record)
         if content.kind == Kind.TOOL_RESULT:
@@ -144,10 +147,17 @@ def _made_by_client(reader: Reader, thread: Thread, line: Line, record: Record, 
     reader.restart(thread, "a reply made by the client", record, line.timestamp)
 
 
-def _message(reader: Reader, line: Line, record: Record) -> Message:
+def _message(reader: Reader, line: Line, record: Record) -> Message | None:
+    """The message of a record; None where it has nothing to read, which is said in the report.
+
+    Such a record takes no place in the tree: one with the same uuid may follow that can be read.
+    """
     message, left_out = as_message(line.message)
     if left_out:
         skip(reader.report, record.line, f"{left_out} content blocks that are no objects")
+    if message is None or (message.content is None and message.usage is None):
+        skip(reader.report, record.line, f"a record of type {line.type} without content")
+        return None
     return message
 
 

@@ -14,7 +14,7 @@ from contextlab.importers.claude_code.ids import IdMap, bounded, made_up_id
 from contextlab.importers.claude_code.records import BadShape, Line, plain
 from contextlab.importers.claude_code.thread import Thread
 from contextlab.importers.claude_code.tree import NONE
-from contextlab.importers.lines import Record, clean
+from contextlab.importers.lines import Record, clean, warn
 from contextlab.importers.streams import Source
 
 TITLES_KEPT = 500
@@ -41,7 +41,7 @@ class Reader:
         """Titles whose leaf has not been seen; most belong to other files."""
         self._made_up: dict[str, int] = {}
         self._side: Thread | None = None
-        matched = _AGENT_FILE.fullmatch(source.relative or source.name)
+        matched = _AGENT_FILE.fullmatch(_path_of(source))
         self._path_parent: str | None = matched[1] if matched else None
         self._path_agent: str | None = matched[2] if matched else None
 
@@ -77,7 +77,16 @@ class Reader:
 
     def link(self, thread: Thread, agent: str, call: str, name: str | None = None) -> None:
         """A call of this session started a subagent; told once."""
-        child = self.child_key(agent)
+        self._link(thread, self.child_key(agent), call, name)
+
+    def link_side(self, thread: Thread, prompt: str) -> None:
+        """An inline subagent begins: the call that gave it this task, if the log has it, started it."""
+        if self.main is not None and (task := self.main.take_task(prompt)) is not None:
+            call, name = task
+            thread.tell(SessionStart(thread.key, agent=name, parent_call_id=call))
+            self._link(self.main, thread.key, call, name)
+
+    def _link(self, thread: Thread, child: str, call: str, name: str | None) -> None:
         if child not in thread.linked:
             thread.linked.add(child)
             thread.tell(Link(child, call, name))
@@ -150,24 +159,25 @@ class Reader:
 
     def _companion(self) -> tuple[str | None, str | None]:
         """Agent type and starting call from the `.meta.json` beside a subagent's log."""
-        for name, path in sorted(self.source.companions.items()):
-            if name.endswith(".meta.json"):
-                try:
-                    with path.open("rb") as stream:
-                        value = json.loads(stream.read(1 << 20))
-                except (OSError, *BadShape):
-                    continue
-                if isinstance(value, dict):
-                    call = next(
-                        (value[key] for key in ("toolUseId", "toolUseID", "tool_use_id") if key in value),
-                        None,
-                    )
-                    kind = value.get("agentType")
-                    return (
-                        clean(kind) if isinstance(kind, str) else None,
-                        bounded(call) if isinstance(call, str) else None,
-                    )
+        for path in self._companions():
+            try:
+                with path.open("rb") as stream:
+                    value = json.loads(stream.read(1 << 20))
+            except (OSError, *BadShape):
+                continue
+            if isinstance(value, dict):
+                calls = (value.get(key) for key in ("toolUseId", "toolUseID", "tool_use_id"))
+                call = next((call for call in calls if isinstance(call, str)), None)
+                kind = value.get("agentType")
+                return clean(kind) if isinstance(kind, str) else None, bounded(call) if call else None
         return None, None
+
+    def _companions(self) -> list[Path]:
+        named = self.source.companions.items()
+        paths = [path for name, path in sorted(named) if name.endswith(".meta.json")]
+        if not paths and self.source.path is not None:
+            paths = [self.source.path.parent / f"agent-{self._path_agent}.meta.json"]
+        return paths
 
     # The tree ---------------------------------------------------------------------------------------------
 
@@ -212,8 +222,12 @@ class Reader:
             return thread.last_node
         found = self.nodes.get(bounded(line.parent))
         if found is None:
-            if line.type in ("user", "assistant", "attachment", "system"):
+            # A summariser's log holds loose ends only: one word about it is enough.
+            if line.type != "progress" and not (thread.role == "compaction" and len(thread.tree)):
                 thread.note("missing_parent", bounded(line.parent), record.place, line.timestamp)
+                warn(
+                    self.report, f"line {record.line}: the record before it (its parent) is not in this file"
+                )
             return thread.last_node
         owner, node = self.threads[found >> 32], found & 0xFFFFFFFF
         if owner is thread:
@@ -247,6 +261,13 @@ class Reader:
         if thread.has_items and not thread.restarted:
             thread.note("restart", text, record.place, ts)
             thread.restarted = True
+
+
+def _path_of(source: Source) -> str:
+    """The longest path known, for what folders tell about parents."""
+    if "/" in source.relative:
+        return source.relative
+    return source.path.as_posix() if source.path is not None else source.name.replace("\\", "/")
 
 
 def _text(text: str | None) -> str | None:

@@ -133,24 +133,24 @@ def as_line(value: Any) -> Line | None:
     return Line(**fields)
 
 
-def as_message(raw: Raw) -> tuple[Message, int]:
-    """The message of a record and how many of its blocks are no blocks and were left out."""
+def as_message(raw: Raw) -> tuple[Message | None, int]:
+    """The message of a record (None when it is no object) and how many of its blocks are none and were left out."""
     try:
         return _message(raw), 0
     except BadShape:
         pass
     whole = plain(raw)
     if not isinstance(whole, dict):
-        return Message(), 0
+        return None, 0
     text = {key: whole[key] for key in ("id", "model", "stop_reason") if isinstance(whole.get(key), str)}
     message = Message(**text, usage=_tokens(whole.get("usage")))
     content = whole.get("content")
     if isinstance(content, str):
         message.content = content
-    elif isinstance(content, list):
-        blocks = [_as_block(block) for block in content]
-        message.content = [block for block in blocks if block is not None]
-    return message, len(content) - len(message.content or ()) if isinstance(content, list) else 0
+    if not isinstance(content, list):
+        return message, 0
+    message.content = [block for given in content if (block := _as_block(given)) is not None]
+    return message, len(content) - len(message.content)
 
 
 def raw_blocks(raw: Raw) -> list[Raw]:

@@ -25,6 +25,7 @@ from contextlab.core.items import Injected, Kind, Reason, Verdict
 from contextlab.importers.claude_code.ids import IdMap
 from contextlab.importers.claude_code.records import Tokens
 from contextlab.importers.claude_code.tree import Tree
+from contextlab.importers.lines import clean, parse_text
 
 Emit = Callable[[tuple[str, Event]], None]
 
@@ -33,6 +34,9 @@ TITLE_RANKS = {"prompt": 1, "summary": 2, "ai": 3, "custom": 4}
 
 PARTS = 1 << 12
 """More content parts than one record has, to keep node and part in one number."""
+
+TASKS_KEPT = 1000
+"""Tasks of subagents that are remembered until their logs begin."""
 
 MOST_TOKENS = 2**53
 """A figure above it is no token count."""
@@ -53,8 +57,8 @@ class Thread:
         """Call id -> group of the message that holds the call, while it has no result."""
         self.answers: dict[str, int] = {}
         """Call id -> where its result stands (node * PARTS + part), for the results of the current epoch."""
-        self.prompts: dict[bytes, str] = {}
-        """Hash of a subagent's task -> the call that gave it, to link inline subagents."""
+        self._tasks: dict[str, tuple[str, str | None]] = {}
+        """Digest of a subagent's task -> the call that gave it and the agent's type."""
         self.linked: set[str] = set()
         self.groups = IdMap()
         """Message id -> group."""
@@ -118,7 +122,7 @@ class Thread:
         if event.model is not None and self.model is None:
             self.model = event.model
             self.tell(SessionStart(self.key, model=event.model))
-        self._step, self._usage, self.restarted = event, None, False
+        self._step, self._usage, self.restarted, self.has_items = event, None, False, True
         self.tell(event)
 
     def add_part(self, event: ItemEvent) -> None:
@@ -202,12 +206,19 @@ class Thread:
         """The person typed this while the agent worked."""
         self._queue.append((text, ts, place))
 
-    def take_queued(self) -> tuple[str, str | None, Place] | None:
-        """What a `remove` or `dequeue` takes: the oldest typed text, else the newest other entry."""
+    def take_queued(self, text: str | None) -> tuple[str, str | None, Place] | None:
+        """What a `remove` takes: the text it names, else the oldest typed text, else the newest other entry."""
         for index, entry in enumerate(self._queue):
-            if not entry[0].lstrip().startswith(("/", "{", "<")):
+            if entry[0] == text or (text is None and not entry[0].lstrip().startswith(("/", "{", "<"))):
                 return self._queue.pop(index)
-        return self._queue.pop() if self._queue else None
+        return self._queue.pop() if self._queue and text is None else None
+
+    def taken_as_prompt(self, text: str) -> None:
+        """A prompt has its own record: it does not wait in the queue any more."""
+        for index, entry in enumerate(self._queue):
+            if entry[0] == text:
+                del self._queue[index]
+                return
 
     def clear_queue(self) -> None:
         """The queue went back into the input line."""
@@ -215,13 +226,32 @@ class Thread:
 
     def deliver(self, text: str, ts: str | None, place: Place, injected: Injected) -> None:
         """A queued text reached the model in the middle of a turn; no other record of it exists."""
-        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        digest = _digest(text)
         count = self._queue_seen[digest] = self._queue_seen.get(digest, 0) + 1
         name = f"queued-{digest}" if count == 1 else f"queued-{digest}-{count}"
         event = ItemEvent(name, Kind.USER, text, name, ts, place, injected=injected, label="queued")
         self._queued.append(event)
         if self._step is None:
             self._place_queued()
+
+    def remember_task(self, call: str, arguments: str) -> None:
+        """A call gives a task to a subagent, which may stand in this very file."""
+        try:
+            value = parse_text(arguments)
+        except ValueError:
+            return
+        if isinstance(value, dict) and isinstance(value.get("prompt"), str):
+            kind = value.get("subagent_type")
+            self._tasks[_digest(clean(value["prompt"]))] = (
+                call,
+                clean(kind) if isinstance(kind, str) else None,
+            )
+        while len(self._tasks) > TASKS_KEPT:
+            del self._tasks[next(iter(self._tasks))]
+
+    def take_task(self, prompt: str) -> tuple[str, str | None] | None:
+        """The call (and the agent's type) that gave this task, once."""
+        return self._tasks.pop(_digest(prompt), None)
 
     def forget_queued(self, text: str) -> None:
         """Another record of a queued text exists: it is not placed a second time."""
@@ -244,6 +274,10 @@ class Thread:
         return any(
             part is not None for part in (usage.input, usage.cache_read, usage.cache_write, usage.output)
         )
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _merged(old: Usage | None, new: Usage) -> Usage:

@@ -18,7 +18,7 @@ ON_PATH = 1
 IN_CONTEXT = 2
 """What was given out so far says that the node's items are in the context."""
 KEPT = 4
-"""A compaction kept the node: it is in the context whatever the path."""
+"""The compaction at the root of the path kept the node."""
 RESULT = 8
 """The node is a result: it belongs to a group without being a chunk of it."""
 
@@ -45,7 +45,12 @@ class Tree:
         self._tip = NONE
         self._epoch = 0
         self._epoch_group = 0
-        self._new: list[int] = []
+        self._since = 0
+        """Nodes from here on came after the latest step."""
+        self._unsure: list[int] = []
+        """Nodes that the latest compaction kept: in the context only if the next step descends from it."""
+        self._keeps: dict[int, list[int]] = {}
+        """Boundary -> the nodes that it kept."""
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -62,7 +67,6 @@ class Tree:
             self._odd[node] = uuid
             packed = bytes(16)
         self._uuids += packed
-        self._new.append(node)
         return node
 
     def add_group(self) -> int:
@@ -90,31 +94,44 @@ class Tree:
 
         Returns the nodes whose items leave the context with this step, and those whose items come back.
         """
-        new, self._new = self._new, []
         entered, meeting = self._climb(node)
         left = self._descend(meeting)
         self._tip = node
-        changed = set(left)
-        changed.update(entered)
-        changed.update(new)
+        changed = {*left, *entered, *range(self._since, node), *self._unsure}
+        for nodes, kept in ((left, False), (entered, True)):
+            changed.update(self._mark_kept(nodes, kept))
         changed.discard(node)
-        for first in self._flipped(left, entered, new[0] if new else node):
+        for first in self._flipped(left, entered, self._since):
             changed.update(range(first, node))
+        self._since, self._unsure = len(self.parents), []
         return self._settle(changed)
 
-    def begin_epoch(self, keeps: Iterable[int] = ()) -> None:
-        """A compaction or a cleared root: nothing of what stands so far is in the context, except `keeps`."""
+    def begin_epoch(self, keeps: list[int]) -> None:
+        """A compaction or a cleared root: nothing of what stands so far is in the context, except `keeps`.
+
+        The next node added is the epoch's root.
+        """
         start, end = self._epoch, len(self.flags)
+        staying = [node for node in keeps if self.flags[node] & IN_CONTEXT]
         self.flags[start:end] = self.flags[start:end].translate(_ONLY_RESULT)
         for group in range(self._epoch_group, len(self._weights)):
             self._weights[group] = 0
-        self._epoch, self._epoch_group = end, len(self._weights)
-        for node in keeps:
-            self.flags[node] |= IN_CONTEXT | KEPT
-            # Kept nodes are part of the new epoch: the next one has to take them out again.
-            self._epoch = min(self._epoch, node)
+        # Kept nodes are part of the new epoch: the next one has to take them out again.
+        self._epoch, self._epoch_group = min([*keeps, end]), len(self._weights)
+        for node in staying:
+            self.flags[node] |= IN_CONTEXT
+        if keeps:
+            self._keeps[end] = keeps
         self._tip = NONE
-        self._new = []
+        self._since, self._unsure = end, keeps
+
+    def _mark_kept(self, nodes: list[int], kept: bool) -> Iterator[int]:
+        """Boundaries joined the path or left it, and with them what they kept."""
+        if self._keeps:
+            for node in nodes:
+                for member in self._keeps.get(node, ()):
+                    self.flags[member] = self.flags[member] & ~KEPT | (KEPT if kept else 0)
+                    yield member
 
     def chain(self, tail: int, head: int) -> Iterator[int]:
         """The nodes from `tail` up to `head` (or to the root, where `head` is no ancestor)."""
@@ -128,7 +145,7 @@ class Tree:
     def with_groups(self, nodes: Iterable[int]) -> list[int]:
         """The nodes with all chunks and results of their groups, in file order."""
         wanted = set(nodes)
-        groups = {self.groups[node] for node in wanted} - {NONE}
+        groups = {self.groups[node] for node in wanted if not self.flags[node] & RESULT} - {NONE}
         if groups:
             first = min(self.first_of[group] for group in groups)
             wanted.update(node for node in range(first, len(self.groups)) if self.groups[node] in groups)
