@@ -88,5 +88,8 @@ def a_turn(session: Session, title: str, number: int = 1) -> TurnRecord:
 
 def a_run(**values: Any) -> Run:
     """A run that waits."""
-    defaults: dict[str, Any] = {"workspace": values.get("workspace") or a_workspace(), "kind": Run.Kind.IMPORT}
+    defaults: dict[str, Any] = {
+        "workspace": values.get("workspace") or a_workspace(),
+        "kind": Run.Kind.IMPORT,
+    }
     return Run.objects.create(**defaults | values)

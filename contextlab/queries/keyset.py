@@ -40,20 +40,25 @@ class Cursor:
     forward: bool = True
 
 
-def encode(values: Sequence[Any], start: int, forward: bool = True) -> str:
-    """A cursor as text for an address."""
+def encode(order: str, values: Sequence[Any], start: int, forward: bool = True) -> str:
+    """A cursor as text for an address; `order` names the order that it belongs to."""
     plain = [value.isoformat() if isinstance(value, datetime) else value for value in values]
-    packed = json.dumps([start, int(forward), *plain], separators=(",", ":"))
+    packed = json.dumps([order, start, int(forward), *plain], separators=(",", ":"))
     return base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
 
 
-def decode(text: str, keys: Sequence[Key]) -> Cursor | None:
-    """The cursor that `encode` made for these keys; None for anything else (a link made by hand, another sort)."""
+def decode(text: str, order: str, keys: Sequence[Key]) -> Cursor | None:
+    """The cursor that `encode` made in this order; None for anything else (a link made by hand, another sort)."""
     if not text or len(text) > CURSOR_LIMIT:
         return None
     try:
-        start, forward, *plain = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        if len(plain) != len(keys) or not isinstance(start, int) or not 0 <= start < 2**53:
+        made_in, start, forward, *plain = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        if (
+            made_in != order
+            or len(plain) != len(keys)
+            or not isinstance(start, int)
+            or not 0 <= start < 2**53
+        ):
             return None
         values = tuple(_typed(value, key.type) for value, key in zip(plain, keys, strict=True))
     except (ValueError, TypeError, binascii.Error, RecursionError):

@@ -78,6 +78,11 @@ class Filters:
         return bool(self.q or self.format or self.model or self.flags or self.project is not None)
 
     @property
+    def order(self) -> str:
+        """A name for the order, which cursors carry."""
+        return f"{self.sort}+" if self.grouped else self.sort
+
+    @property
     def keys(self) -> tuple[Key, ...]:
         """The columns that `narrow` orders by."""
         groups = (Key("project", str), Key("branch", str)) if self.grouped else ()

@@ -131,7 +131,7 @@ def session_page(workspace: int, filters: Filters) -> SessionPage:
     """The page of the list that the filters' cursor points to; an unknown cursor gives the first."""
     matching = narrow(workspace, filters)
     total = matching.count()
-    cursor = decode(filters.cursor, filters.keys)
+    cursor = decode(filters.cursor, filters.order, filters.keys)
     raw = list(ordered(matching, filters.keys, cursor).values(*_COLUMNS)[: PAGE_SIZE + 1])
     more = len(raw) > PAGE_SIZE
     raw = raw[:PAGE_SIZE]
@@ -203,7 +203,7 @@ def _start(cursor: Cursor | None, length: int) -> int:
 
 
 def _cursor(values: dict[str, Any], filters: Filters, start: int, forward: bool) -> str:
-    return encode([values[key.name] for key in filters.keys], start, forward)
+    return encode(filters.order, [values[key.name] for key in filters.keys], start, forward)
 
 
 def _with_groups(rows: list[SessionRow], matching: QuerySet[Session]) -> list[SessionRow]:

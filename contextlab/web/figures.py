@@ -44,17 +44,17 @@ def size(value: float | None) -> str:
     if not _known(value):
         return UNKNOWN
     amount = float(value)
-    for unit in ("B", "KB", "MB", "GB"):
-        if amount < 999.5 or unit == "GB":
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if amount < 999.5 or unit == "TB":
             break
         amount /= 1000
-    shown = f"{amount:.0f}" if unit == "B" or amount >= 9.95 else f"{amount:.1f}"
+    shown = f"{amount:,.0f}" if unit == "B" or amount >= 9.95 else f"{amount:.1f}"
     return f"{shown} {unit}"
 
 
 def ago(then: datetime | None, now: datetime) -> str:
     """How long ago, roughly; a date when it is more than a month or lies in the future."""
-    if then is None:
+    if not isinstance(then, datetime):
         return UNKNOWN
     age = now - then
     if age < timedelta(minutes=-5) or age >= timedelta(days=31):

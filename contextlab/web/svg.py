@@ -88,7 +88,8 @@ def sparkline(bars: Sequence[Sequence[float | None]], limit: float | None) -> Sa
         "", '<path class="{}" stroke-width="{}" d="{}"/>', [path for path in paths if path[2]]
     )
     return format_html(
-        '<svg class="spark" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">{}</svg>',
+        '<svg class="spark" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}"'
+        ' preserveAspectRatio="none">{}</svg>',
         _spark_label(peak, limit, len(cuts)), SPARK_WIDTH, SPARK_HEIGHT, SPARK_WIDTH, SPARK_HEIGHT, inner,
     )  # fmt: skip
 

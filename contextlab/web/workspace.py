@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
+from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import Workspace
 
 
 def workspace_of(request: HttpRequest) -> Workspace:  # noqa: ARG001 - accounts will tell it from the request
-    """The workspace of the request: locally the only one, made when the first page asks for it."""
-    return Workspace.objects.order_by("id").first() or Workspace.objects.create()
+    """The workspace of the request: in local mode the only one."""
+    return local_workspace()

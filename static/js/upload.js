@@ -86,7 +86,7 @@ function add(files) {
   document.getElementById("add")?.close();
   for (const entry of files) {
     if (entry.file.size > limit) {
-      complain(entry.path, `is too large: ${megabytes(entry.file.size)}, uploads end at ${megabytes(limit)}. “contextlab import ${entry.path}” has no limit.`);
+      complain(entry.path, `is too large: ${megabytes(entry.file.size)}, uploads end at ${form.dataset.limitWords}. “contextlab import ${entry.path}” has no limit.`);
     } else {
       queue.push(entry);
       total += entry.file.size;

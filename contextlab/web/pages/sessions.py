@@ -57,7 +57,9 @@ def list_values(workspace: int, filters: Filters, totals: sessions.Totals) -> di
 def adding() -> dict[str, Any]:
     """What a page needs that logs can be added on."""
     formats = [importer.LABEL for importer in importers()]
-    return {"formats": formats, "upload_limit": settings.MAX_UPLOAD_BYTES}
+    limit = settings.MAX_UPLOAD_BYTES
+    # In the unit of the setting, as the refusal says it.
+    return {"formats": formats, "upload_limit": limit, "upload_limit_words": f"{limit // 2**20:,} MB"}
 
 
 def _with_address(request: HttpRequest, response: HttpResponse, filters: Filters) -> HttpResponse:
