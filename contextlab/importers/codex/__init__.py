@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlab.core.events import FileReport
 from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.codex.items import RESPONSE_TYPES
-from contextlab.importers.codex.reader import RECORD_TYPES, Reader
+from contextlab.importers.codex.meta import RECORD_TYPES
+from contextlab.importers.codex.reader import Reader
 from contextlab.importers.values import head_records, mapping
 
 FORMAT = "codex"

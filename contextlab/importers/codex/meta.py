@@ -1,4 +1,4 @@
-"""Who a rollout is: the fields of its first session_meta, and what stands in for it where there is none."""
+"""What kinds of records a rollout has, and who it is: the fields of its first session_meta."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from typing import Any
 from contextlab.core.events import SessionStart
 from contextlab.importers.base import Source
 from contextlab.importers.values import digest, mapping, optional, text
+
+RECORD_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
+
+NO_CONTEXT = frozenset({"turn_context", "world_state", "inter_agent_communication_metadata"})
+"""Records that tell the circumstances of a turn; the model sees nothing of them."""
+
+REPEATED = frozenset(
+    "agent_message user_message agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break "
+    "patch_apply_begin patch_apply_end mcp_tool_call_begin mcp_tool_call_end web_search_begin web_search_end "
+    "exec_command_begin exec_command_end image_generation_end view_image_tool_call context_compacted item_started "
+    "item_completed plan_update turn_diff thread_goal_updated sub_agent_activity entered_review_mode "
+    "exited_review_mode stream_error error warning background_event thread_name_updated token_count".split()
+)
+"""Events that repeat what response items say, or that only the person saw."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?=\.jsonl)")
 

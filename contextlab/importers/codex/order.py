@@ -8,7 +8,8 @@ compaction is held in the same way until the record behind it tells the new size
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from contextlab.core.events import Cleared, Event, ItemEvent, Link, StepEvent, Usage
 from contextlab.core.items import Kind, Reason, Verdict
@@ -28,13 +29,44 @@ class OpenStep:
     event: StepEvent
     parts: list[Group] = field(default_factory=list)
     behind: list[Group | Event] = field(default_factory=list)
+    """What belongs to the next context: results, and what came in between."""
     unanswered: set[str] = field(default_factory=set)
     results: int = 0
+    rounds: list[tuple[int, int]] = field(default_factory=list)
+    """Lengths of `parts` and `behind` where the model spoke again after all its calls had been answered."""
+
+    def add(self, group: Group) -> None:
+        """Something that the model produced."""
+        if self.answered:
+            self.rounds.append((len(self.parts), len(self.behind)))
+            self.results = 0
+        self.parts.append(group)
+        calls = (one.event for one in group if one.event.kind == Kind.TOOL_CALL and one.event.needs_result)
+        self.unanswered.update(event.call_id for event in calls if event.call_id)
+
+    def follow(self, group: Group) -> None:
+        """Something that the model is given next."""
+        self.behind.append(group)
+        for draft in group:
+            if draft.event.kind == Kind.TOOL_RESULT:
+                self.results += 1
+                self.unanswered.discard(draft.event.call_id or "")
 
     @property
     def answered(self) -> bool:
         """Whether it made calls and all of them have their results."""
         return self.results > 0 and not self.unanswered
+
+    def split(self) -> list[OpenStep]:
+        """The same as one step for each round of calls and results (where nothing counted tokens)."""
+        cuts = [(0, 0), *self.rounds, (len(self.parts), len(self.behind))]
+        steps = []
+        for (part, behind), (next_part, next_behind) in pairwise(cuts):
+            parts = self.parts[part:next_part]
+            first = parts[0][0].event if parts else self.event
+            event = replace(self.event, ts=first.ts, place=first.place)
+            steps.append(OpenStep(event, parts, self.behind[behind:next_behind]))
+        return steps
 
 
 @dataclass(slots=True)
@@ -61,11 +93,7 @@ class Order:
         if self.step is None:
             self.settle()
             self.step = OpenStep(step)
-        self.step.parts.append(group)
-        calls = (
-            draft.event for draft in group if draft.event.kind == Kind.TOOL_CALL and draft.event.needs_result
-        )
-        self.step.unanswered.update(event.call_id for event in calls if event.call_id)
+        self.step.add(group)
 
     def input(self, group: Group) -> None:
         """Something the model is given next: a result, a message, an instruction."""
@@ -73,18 +101,23 @@ class Order:
             self.settle()
             self._enter(group)
             return
-        self.step.behind.append(group)
-        for draft in group:
-            if draft.event.kind == Kind.TOOL_RESULT:
-                self.step.results += 1
-                self.step.unanswered.discard(draft.event.call_id or "")
+        self.step.follow(group)
 
     def close(self, limit: int | None = None) -> StepEvent | None:
         """The open step is over: it is settled, and what stood behind it follows; returns the step."""
         step, self.step = self.step, None
-        if step is None:
-            return None
-        step.event.limit = limit if limit is not None else step.event.limit
+        if step is not None:
+            step.event.limit = limit if limit is not None else step.event.limit
+            self._settle_step(step)
+        return step.event if step is not None else None
+
+    def close_uncounted(self) -> None:
+        """As `close`, where nothing in the log counts tokens: each round of calls and results is a step."""
+        step, self.step = self.step, None
+        for part in step.split() if step is not None else ():
+            self._settle_step(part)
+
+    def _settle_step(self, step: OpenStep) -> None:
         if step.parts:
             first = step.parts[0][0]
             step.event.id = f"step:{first.native or self._names.peek(first.key)}"
@@ -96,7 +129,6 @@ class Order:
                 self._enter(later)
             else:
                 self.out.append(later)
-        return step.event
 
     def empty_step(self, event: StepEvent) -> StepEvent:
         """A model call that the log counts tokens for without any output (a summariser's own call)."""

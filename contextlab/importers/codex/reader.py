@@ -20,25 +20,18 @@ from contextlab.core.items import Injected, Kind
 from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.codex.compacting import Replacement, compaction, dated, lone
 from contextlab.importers.codex.items import NOT_CONTEXT, SUMMARY_TYPES, Draft, drafts
-from contextlab.importers.codex.meta import base_instructions, session_start, unnamed, unwrap
+from contextlab.importers.codex.meta import (
+    NO_CONTEXT,
+    REPEATED,
+    base_instructions,
+    session_start,
+    unnamed,
+    unwrap,
+)
 from contextlab.importers.codex.order import Order
 from contextlab.importers.codex.usage import Counts, Told, usage_of
 from contextlab.importers.lines import Record, records, skip, warn
 from contextlab.importers.values import count, digest, optional, text
-
-RECORD_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
-
-_NO_CONTEXT = frozenset({"turn_context", "world_state", "inter_agent_communication_metadata"})
-"""Records that tell the circumstances of a turn; the model sees nothing of them."""
-
-_REPEATED = frozenset(
-    "agent_message user_message agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break "
-    "patch_apply_begin patch_apply_end mcp_tool_call_begin mcp_tool_call_end web_search_begin web_search_end "
-    "exec_command_begin exec_command_end image_generation_end view_image_tool_call context_compacted item_started "
-    "item_completed plan_update turn_diff thread_goal_updated sub_agent_activity entered_review_mode "
-    "exited_review_mode stream_error error warning background_event thread_name_updated token_count".split()
-)
-"""Events that repeat what response items say, or that only the person saw."""
 
 _TITLE = 200
 """Longest title made of a prompt, in characters."""
@@ -61,6 +54,7 @@ class Reader:
         self._order = Order()
         self._counts = Counts()
         self._compactions = 0
+        self._uncounted = False
         self._announced: tuple[dict[str, Any], Record] | None = None
         self._turn: _Turn | None = None
         self._model: str | None = None
@@ -93,7 +87,7 @@ class Reader:
                     skip(self._report, record.line, "nested too deeply")
                 yield from self._settled()
         self._explain()
-        self._order.close()
+        self._close_step()
         self._order.settle()
         yield from self._settled()
 
@@ -111,7 +105,7 @@ class Reader:
         self._begin(record, kind, payload)
         if (handler := self._records.get(kind)) is not None:
             handler(record, payload)
-        elif kind in _NO_CONTEXT:
+        elif kind in NO_CONTEXT:
             self._ignore(kind)
         else:
             self._unknown(record, kind or "(no type)")
@@ -148,7 +142,7 @@ class Reader:
         kind = text(payload.get("type"))
         if (handler := self._events.get(kind)) is not None:
             handler(record, payload)
-        elif kind in _REPEATED:
+        elif kind in REPEATED:
             self._ignore(kind)
         else:
             self._unknown(record, f"event_msg/{kind}")
@@ -183,16 +177,24 @@ class Reader:
 
     def _output(self, made: list[Draft], record: Record) -> None:
         step = self._order.step
-        if step is not None and step.answered and not self._counts.seen:
-            # No token counts (yet): a call whose results are all there is over when the model speaks again.
-            self._order.close()
+        if step is not None and step.answered and self._uncounted:
+            self._close_step()
         self._order.output(made, StepEvent("", self._model, stamp(record), record.place, self._counts.window))
+
+    def _close_step(self) -> None:
+        """The open step ends without a token count of its own."""
+        if self._counts.seen:
+            self._order.close()
+            return
+        # Not one count so far: this provider reports nothing, and steps are told by their calls and results.
+        self._uncounted = self._uncounted or self._order.step is not None
+        self._order.close_uncounted()
 
     # Turns
 
     def _on_turn(self, record: Record, payload: dict[str, Any]) -> None:
         self._explain()
-        self._order.close()
+        self._close_step()
         self._counts.window = count(payload.get("model_context_window")) or self._counts.window
         self._turn = _Turn(native=True)
         name = self._order.unique(optional(payload.get("turn_id")) or "turn")
@@ -200,7 +202,7 @@ class Reader:
 
     def _on_turn_end(self, record: Record, payload: dict[str, Any]) -> None:
         self._explain()
-        self._order.close()
+        self._close_step()
         self._turn = None
         status = "aborted" if payload.get("type") == "turn_aborted" else "completed"
         self._order.emit(TurnEnd(optional(payload.get("turn_id")), stamp(record), status))
@@ -217,7 +219,7 @@ class Reader:
                 event.injected = Injected.MIDTURN
             return
         if self._turn is None or self._turn.prompted:
-            self._order.close()
+            self._close_step()
             self._turn = _Turn(native=False)
             name = self._order.unique(f"turn:{digest(real[0].text)}")
             self._order.emit(TurnStart(name, stamp(record), "prompt"))
@@ -252,7 +254,7 @@ class Reader:
 
     def _on_compacted(self, record: Record, payload: dict[str, Any]) -> None:
         announced, self._announced = self._announced, None
-        self._order.close()
+        self._close_step()
         self._order.settle()
         made = compaction(self._numbered(), payload, self._order.live)
         if announced is not None and not made.summary.opaque_chars:
@@ -263,7 +265,7 @@ class Reader:
         """A compaction item that no `compacted` record followed is a compaction of its own."""
         announced, self._announced = self._announced, None
         if announced is not None:
-            self._order.close()
+            self._close_step()
             self._order.settle()
             self._compacted(lone(self._numbered(), announced[0], self._order.live), announced[1])
 
