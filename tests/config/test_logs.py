@@ -1,0 +1,40 @@
+"""No secret reaches the log, whichever way it comes."""
+
+import io
+import logging
+
+import pytest
+
+from contextlab.config.logs import RedactingFormatter
+
+KEY = "sk-ant-api03-" + "Zz9_" * 12
+
+
+@pytest.fixture
+def log():
+    """A logger and what it wrote."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(RedactingFormatter("{message}", style="{"))
+    logger = logging.Logger("test")  # noqa: LOG001 - one that nobody else writes to
+    logger.addHandler(handler)
+    return logger, written
+
+
+def test_a_secret_in_the_message_or_its_arguments_is_redacted(log):
+    """The finished line is what counts."""
+    logger, written = log
+    logger.warning("key %s refused", KEY)
+    assert "Zz9_" not in written.getvalue()
+    assert "refused" in written.getvalue()
+
+
+def test_a_secret_in_a_traceback_is_redacted(log):
+    """Errors of a provider quote the key they were given."""
+    logger, written = log
+    try:
+        raise ValueError(f"Incorrect API key provided: {KEY}")
+    except ValueError:
+        logger.exception("call failed")
+    assert "Zz9_" not in written.getvalue()
+    assert "Traceback" in written.getvalue()
