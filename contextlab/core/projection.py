@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from contextlab.core.budget import Budget
 from contextlab.core.items import Item, Kind, Reason, Verdict, estimate_tokens
@@ -91,6 +91,15 @@ class Projector(Protocol):
 
     def project(self, source: Source) -> Projection:
         """Project; same source, same answer."""
+        ...
+
+
+@runtime_checkable
+class Budgeted(Protocol):
+    """A projector that does exactly what a budget says: replay then need not ask it at every step."""
+
+    def as_budget(self) -> Budget:
+        """The budget, without what this projector does not look at."""
         ...
 
 

@@ -11,18 +11,18 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 
-from contextlab.core.faults import FaultList
 from contextlab.core.items import KIND_CODE, Kind, Reason, Verdict
-from contextlab.core.ledger import Ledger
 from contextlab.core.models import keeps_reasoning, plain_name
 from contextlab.core.projection import KEPT, Fate, TokenCount
-from contextlab.core.reconcile import Reconciler
 from contextlab.core.replay import Replay, StepResult
+from contextlab.core.replaying.faults import FaultList
+from contextlab.core.replaying.ledger import Ledger
+from contextlab.core.replaying.reconcile import Reconciler
+from contextlab.core.replaying.sizes import REASONING, Sizes, calibrate
+from contextlab.core.replaying.stepwise import painted
+from contextlab.core.replaying.tape import UI_ONLY, ranges
 from contextlab.core.report import Report
-from contextlab.core.sizes import REASONING, Sizes, calibrate
 from contextlab.core.spans import Span, SpanWriter
-from contextlab.core.stepwise import painted
-from contextlab.core.tape import UI_ONLY, ranges
 from contextlab.core.timeline import FLAG_INJECTED, FLAG_OFFLOADED, Mark, Step, Timeline
 
 USER = KIND_CODE[Kind.USER]

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contextlab.core.policy import Policy
-from contextlab.core.projection import Projector, TokenCount
+from contextlab.core.projection import Budgeted, Projector, TokenCount
+from contextlab.core.replaying.sizes import Sizes
+from contextlab.core.replaying.stepwise import Stepwise, Texts
+from contextlab.core.replaying.swift import Swift
 from contextlab.core.report import Report
-from contextlab.core.sizes import Sizes
 from contextlab.core.spans import Span
-from contextlab.core.stepwise import Stepwise, Texts
 from contextlab.core.timeline import Step, Timeline
 
 
@@ -51,7 +52,9 @@ class Replayer:
     ) -> None:
         """`count` counts placeholders (estimated without it), `texts` serves projectors that read texts."""
         projector = policy.projector if isinstance(policy, Policy) else policy
-        self._engine = Stepwise(timeline, projector, Sizes(timeline, count), texts)
+        sizes = Sizes(timeline, count)
+        budget = projector.as_budget() if isinstance(projector, Budgeted) else None
+        self._engine = Stepwise(sizes, projector, texts) if budget is None else Swift(sizes, budget)
 
     def run(self) -> Iterator[StepResult]:
         """The steps in order; to be used once."""

@@ -7,7 +7,7 @@ everything); the pinned prefix yields to max_items alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from contextlab.core.budget import Budget
@@ -32,6 +32,10 @@ class DefaultProjector:
     def from_options(cls, options: Mapping[str, object], mode: str) -> Self:
         """Make one from a policy document's options."""
         return cls(read_budget(options, LIMITS, mode))
+
+    def as_budget(self) -> Budget:
+        """The budget without tiers."""
+        return replace(self.budget, max_recent_tool_results=None, trim_old_reasoning=False)
 
     def project(self, source: Source) -> Projection:
         """Apply the limits, then guard the pairs."""

@@ -33,6 +33,10 @@ class TypeAwareProjector:
         """Make one from a policy document's options."""
         return cls(read_budget(options, LIMITS + TIERS, mode))
 
+    def as_budget(self) -> Budget:
+        """The budget: all of it counts here."""
+        return self.budget
+
     def project(self, source: Source) -> Projection:
         """Tiers, limits, guard."""
         draft = Draft.start(source, self.budget)

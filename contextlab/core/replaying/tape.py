@@ -98,8 +98,8 @@ def moves_source(mark: Mark) -> bool:
 
 def ranges(positions: list[int]) -> Iterator[tuple[int, int]]:
     """Neighbouring positions as (first, last), in order; `positions` must be sorted."""
-    start = 0
+    first = 0
     for index in range(1, len(positions) + 1):
         if index == len(positions) or positions[index] != positions[index - 1] + 1:
-            yield positions[start], positions[index - 1]
-            start = index
+            yield positions[first], positions[index - 1]
+            first = index

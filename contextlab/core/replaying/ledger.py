@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from contextlab.core.draft import COMPOSED
 from contextlab.core.items import KINDS, Verdict
 from contextlab.core.projection import KEPT, Fate
+from contextlab.core.replaying.sizes import REASONING, Sizes
 from contextlab.core.report import Report
-from contextlab.core.sizes import REASONING, Sizes
 from contextlab.core.stand_ins import LOG_CLEARED
 from contextlab.core.timeline import UNKNOWN, Step, Timeline
 

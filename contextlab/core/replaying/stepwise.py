@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 from contextlab.core.items import KINDS, Injected, Item, Kind, Verdict
 from contextlab.core.projection import NONE, Fate, Projection, Projector, Source
+from contextlab.core.replaying.sizes import Sizes, calibrate
+from contextlab.core.replaying.tape import Tape
 from contextlab.core.report import Report
-from contextlab.core.sizes import Sizes, calibrate
 from contextlab.core.spans import Painted, SpanWriter
-from contextlab.core.tape import Tape
 from contextlab.core.timeline import (
     FLAG_INJECTED,
     FLAG_NO_RESULT_NEEDED,
@@ -31,11 +31,9 @@ Texts = Callable[[int], str]
 class Stepwise:
     """Projects the memory of each step anew."""
 
-    def __init__(
-        self, timeline: Timeline, projector: Projector, sizes: Sizes, texts: Texts | None = None
-    ) -> None:
+    def __init__(self, sizes: Sizes, projector: Projector, texts: Texts | None = None) -> None:
         """`texts` is needed only by projectors that read texts."""
-        self.timeline = timeline
+        self.timeline = sizes.timeline
         self.projector = projector
         self.sizes = sizes
         self.texts = texts

@@ -1,0 +1,1 @@
+"""How replay works inside; use contextlab.core.replay and contextlab.core.recorded."""

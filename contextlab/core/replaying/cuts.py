@@ -1,0 +1,268 @@
+"""A projection as a few cuts: the limits' work on the columns, at any step, without looking at each item.
+
+The result is the same as that of the projectors' stages (projectors/default.py, type_aware.py), told as bands of
+indices that are left out. Inside a band what must stay still stands.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+
+from contextlab.core.budget import Budget
+from contextlab.core.items import Reason
+from contextlab.core.projectors.default import NO_RECENT, PINS_EXCEED
+from contextlab.core.projectors.type_aware import reasoning_note, results_note
+from contextlab.core.replaying.columns import Columns, Measure
+from contextlab.core.replaying.islands import Islands
+
+Runs = tuple[int, int]
+"""A half-open range of entries."""
+Band = tuple[int, int, Reason]
+"""A half-open range of indices that is left out, and why."""
+
+
+@dataclass(slots=True)
+class Cut:
+    """A projection of the first `size` items."""
+
+    size: int
+    clear: int = 0
+    """Results before this index are placeholders."""
+    trim: int = 0
+    """Reasoning before this index is a placeholder."""
+    prefix: int = 0
+    """Index behind the pinned prefix."""
+    empty: bool = False
+    """Nothing at all is kept, not even what must stay (max_items 0)."""
+    bands: list[Band] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    limits: set[Reason] = field(default_factory=set)
+
+    def kept(self) -> list[tuple[int, int]]:
+        """What lies between the bands, the pinned prefix apart."""
+        kept, start = [], 0
+        for first, stop in (*((band[0], band[1]) for band in self.bands), (self.size, self.size)):
+            if start < self.prefix < first:
+                kept.append((start, self.prefix))
+                start = self.prefix
+            if first > start:
+                kept.append((start, first))
+            start = stop
+        return kept
+
+    def band_at(self, index: int) -> Band | None:
+        """The band that the index lies in."""
+        at = bisect_right(self.bands, index, key=_first) - 1
+        return self.bands[at] if at >= 0 and index < self.bands[at][1] else None
+
+
+def _first(band: Band) -> int:
+    return band[0]
+
+
+class Cutter:
+    """Cuts a growing source. Remembers where tails began, for they move little from step to step."""
+
+    def __init__(self, columns: Columns, budget: Budget) -> None:
+        """`budget` with its tiers set only where the projector has them."""
+        self.columns = columns
+        self.budget = budget
+        self.islands = Islands(columns, budget)
+        self._hints = {Reason.MAX_CHARS: 0, Reason.MAX_TOKENS: 0}
+        self._cut = Cut(0)
+
+    def cut(self) -> Cut:
+        """Cut the source as it stands."""
+        budget, columns = self.budget, self.columns
+        cut = self._cut = Cut(len(columns))
+        self._tiers(cut)
+        prefix, tail = self._items(cut)
+        cut.prefix = columns.start_of(prefix)
+        zone = [(tail, len(columns.run_starts))]
+        if cut.empty:
+            return cut
+        if budget.max_approx_chars is not None:
+            zone = self._chars(prefix, zone, budget.max_approx_chars)
+        if budget.max_tokens is not None:
+            self._tokens(prefix, zone, budget.max_tokens)
+        cut.bands.sort()
+        return cut
+
+    def _tiers(self, cut: Cut) -> None:
+        columns, recent = self.columns, self.budget.max_recent_tool_results
+        if recent is not None and len(columns.results) > recent:
+            cut.clear = columns.results[-recent] if recent else cut.size
+            if cleared := columns.result_count[cut.clear]:
+                cut.notes.append(results_note(cleared, recent))
+        if self.budget.trim_old_reasoning:
+            cut.trim = columns.prompts[-1] if columns.prompts else cut.size
+            if trimmed := columns.reasoning_count[cut.trim]:
+                cut.notes.append(reasoning_note(trimmed))
+
+    def _items(self, cut: Cut) -> Runs:
+        """Number of pinned entries, and of the entry that the tail begins with."""
+        columns, cap = self.columns, self.budget.max_items
+        runs = len(columns.run_starts)
+        prefix = min(self.budget.pinned_prefix_items, runs)
+        if cap is None or runs <= cap:
+            return prefix, prefix
+        cut.limits.add(Reason.MAX_ITEMS)
+        cut.notes.append(f"maxItems applied: {cap}")
+        if cap == 0:
+            cut.empty = True
+            cut.bands = [(0, cut.size, Reason.MAX_ITEMS)]
+            return 0, runs
+        places = max(0, cap - len(columns.bound_runs))
+        used = bisect_left(columns.free_runs, prefix)
+        if used > places:
+            prefix, used = columns.free_runs[places], places
+        tail = columns.free_runs[used - places] if places > used else runs
+        if tail == runs and self.budget.safe:
+            cut.notes.append(NO_RECENT)
+        self._leave_out(prefix, tail, Reason.MAX_ITEMS)
+        return prefix, tail
+
+    def _chars(self, prefix: int, zone: list[Runs], limit: int) -> list[Runs]:
+        """The entries behind the prefix that the character limit keeps."""
+        measure, reason = self.columns.chars, Reason.MAX_CHARS
+        pinned = self.columns.totals.pinned_chars + self._size(measure, 0, prefix)
+        tail, end = zone[0]
+        if pinned + self._size(measure, tail, end) <= limit:
+            return zone
+        before = len(self._cut.bands)
+        room = limit - pinned
+        if not self.budget.safe:
+            room = self._drop_pins(prefix, limit)
+        kept: list[Runs] = []
+        if limit:
+            kept = self._newest(measure, (tail, end), room, reason)
+            if kept:
+                start = kept[0][0]
+                kept = self._islands(tail, start, room - self._size(measure, start, end)) + kept
+        self._drop_between(zone, kept, reason)
+        self._note_limit(before, reason, f"maxApproxChars applied: {limit}")
+        if self.budget.safe and pinned > limit and (limit == 0 or not self._only_first_pinned(prefix)):
+            self._cut.notes.append(PINS_EXCEED)
+        return kept
+
+    def _tokens(self, prefix: int, zone: list[Runs], limit: int) -> None:
+        measure, reason = self.columns.tokens, Reason.MAX_TOKENS
+        pinned = self.columns.totals.pinned_tokens + self._standing_prefix(measure, prefix)
+        if pinned + sum(self._size(measure, *runs) for runs in zone) <= limit:
+            return
+        before = len(self._cut.bands)
+        room = limit - pinned
+        kept: list[Runs] = []
+        for number, runs in enumerate(reversed(zone)):
+            if limit == 0:
+                break
+            part = (
+                self._newest(measure, runs, room, reason)
+                if number == 0
+                else self._fitting(measure, runs, room)
+            )
+            kept = part + kept
+            if not part or part[0][0] > runs[0]:
+                break
+            room -= self._size(measure, *runs)
+        self._drop_between(zone, kept, reason)
+        self._note_limit(before, reason, f"maxTokens applied: {limit}")
+
+    def _newest(self, measure: Measure, runs: Runs, room: int, reason: Reason) -> list[Runs]:
+        """The newest entry in any case, and what fits before it without a gap."""
+        low, end = runs
+        if low >= end:
+            return []
+        newest = self._size(measure, end - 1, end)
+        if newest > room:
+            forced = self.columns.free_between(self.columns.start_of(end - 1), self.columns.start_of(end)) > 0
+            return [(end - 1, end)] if forced else []
+        start = self._fit(measure, low, end, room, self._hints[reason])
+        self._hints[reason] = start
+        return [(start, end)]
+
+    def _fitting(self, measure: Measure, runs: Runs, room: int) -> list[Runs]:
+        low, end = runs
+        start = self._fit(measure, low, end, room, end) if room >= 0 else end
+        return [(start, end)] if start < end else []
+
+    def _islands(self, low: int, high: int, room: int) -> list[Runs]:
+        """Entries before `high` that still fit, newest first, though the one at its edge does not."""
+        found: list[Runs] = []
+        end = high - 1
+        while room >= 0 and end > low:
+            newest = self.islands.last_within(low, end, room, self._cut)
+            if newest is None:
+                break
+            start = self._fit(self.columns.chars, low, newest + 1, room, newest)
+            found.append((start, newest + 1))
+            room -= self._size(self.columns.chars, start, newest + 1)
+            end = start - 1
+        return found[::-1]
+
+    def _fit(self, measure: Measure, low: int, end: int, room: int, hint: int) -> int:
+        """The first entry from which on all up to `end` fit into `room` (>= 0); gallops from the hint."""
+        good, step = end, 1
+        probe = min(max(hint, low), end)
+        while not self._size(measure, probe, end) <= room:
+            bad, probe = probe, min(end, probe + step)
+            step *= 2
+            low = bad + 1
+        good, step = probe, 1
+        while good > low:
+            probe = max(low, good - step)
+            if self._size(measure, probe, end) <= room:
+                good, step = probe, step * 2
+            else:
+                low = probe + 1
+                step = max(1, (good - low) // 2)
+        return good
+
+    def _size(self, measure: Measure, first: int, stop: int) -> int:
+        columns, cut = self.columns, self._cut
+        return measure.between(columns.start_of(first), columns.start_of(stop), cut.clear, cut.trim)
+
+    def _standing_prefix(self, measure: Measure, prefix: int) -> int:
+        """Size of the prefix, without what the character limit took of it (reference mode)."""
+        size = self._size(measure, 0, prefix)
+        for first, stop, _ in self._cut.bands:
+            if first < self._cut.prefix:
+                size -= measure.between(first, stop, self._cut.clear, self._cut.trim)
+        return size
+
+    def _drop_pins(self, prefix: int, limit: int) -> int:
+        """Reference mode: only the first pin may exceed the limit; later ones stay if they fit."""
+        room, kept = limit, 0
+        for number in range(prefix):
+            cost = self._size(self.columns.chars, number, number + 1)
+            if limit and (cost <= room or not kept):
+                room -= cost
+                kept += 1
+            else:
+                self._leave_out(number, number + 1, Reason.MAX_CHARS)
+        return room
+
+    def _only_first_pinned(self, prefix: int) -> bool:
+        pins = self.columns.pins
+        return prefix == 1 and not (pins and pins[-1] >= self.columns.start_of(1))
+
+    def _drop_between(self, zone: list[Runs], kept: list[Runs], reason: Reason) -> None:
+        """Leave out what the zone had and the kept part has not."""
+        for low, high in zone:
+            start = low
+            for first, stop in kept:
+                if low <= first and stop <= high:
+                    self._leave_out(start, first, reason)
+                    start = stop
+            self._leave_out(start, high, reason)
+
+    def _leave_out(self, first: int, stop: int, reason: Reason) -> None:
+        a, b = self.columns.start_of(first), self.columns.start_of(stop)
+        if first < stop and self.columns.free_between(a, b):
+            self._cut.bands.append((a, b, reason))
+
+    def _note_limit(self, bands_before: int, reason: Reason, note: str) -> None:
+        if len(self._cut.bands) > bands_before:
+            self._cut.limits.add(reason)
+            self._cut.notes.append(note)
