@@ -1,5 +1,25 @@
 """The addresses of the API."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from contextlab.api import errors, items, runs, sessions, steps
+
+SESSION = "sessions/<uuid:uid>/"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("schema/", SpectacularJSONAPIView.as_view()),
+    path("sessions/", sessions.SessionList.as_view()),
+    path(SESSION, sessions.SessionOne.as_view()),
+    path(SESSION + "turns/", sessions.TurnList.as_view()),
+    path(SESSION + "turns/<int:number>/", sessions.TurnOne.as_view()),
+    path(SESSION + "steps/", steps.StepList.as_view()),
+    path(SESSION + "steps/<int:number>/", steps.StepOne.as_view()),
+    path(SESSION + "steps/<int:number>/items/", steps.StepItems.as_view()),
+    path(SESSION + "items/", items.ItemList.as_view()),
+    path(SESSION + "items/<int:position>/", items.ItemOne.as_view()),
+    path(SESSION + "spans/", items.SpanList.as_view()),
+    path("runs/<uuid:uid>/", runs.RunOne.as_view()),
+    path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view()),
+    re_path("", errors.unknown_address),
+]
