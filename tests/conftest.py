@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,20 @@ def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip browser tests with a reason where there is no browser; with REQUIRE_BROWSER=1 let them fail."""
+    """Mark what drives a browser and what uses the database, and settle what happens without a browser.
+
+    Browser tests are skipped with a reason where there is no browser; with REQUIRE_BROWSER=1 they fail.
+    """
     for item in items:
-        if "page" not in getattr(item, "fixturenames", ()):
-            continue
-        item.add_marker(pytest.mark.browser)
-        if chromium() is None and os.environ.get("REQUIRE_BROWSER") != "1":
-            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if "page" in fixtures:
+            item.add_marker(pytest.mark.browser)
+            if chromium() is None and os.environ.get("REQUIRE_BROWSER") != "1":
+                item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+        elif item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db"}:
+            item.add_marker(pytest.mark.database)
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +82,7 @@ def installation(tmp_path: Path) -> Iterator[dict[str, str]]:
     unwanted = ("DJANGO_SETTINGS_MODULE", "CONTEXTLAB_TEST_DATA", "PYTEST_CURRENT_TEST")
     env = {name: value for name, value in os.environ.items() if name not in unwanted}
     env["CONTEXTLAB_DATA"] = str(tmp_path / "data")
+    env["CONTEXTLAB_QUEUE"] = f"test-{uuid.uuid4().hex}"
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     url = env.get("DATABASE_URL", "")
     if not url.startswith("postgres"):
@@ -82,7 +90,7 @@ def installation(tmp_path: Path) -> Iterator[dict[str, str]]:
         return
     import psycopg
 
-    name = f"contextlab_test_{os.getpid()}_{abs(hash(tmp_path)) % 10**8}"
+    name = f"contextlab_{env['CONTEXTLAB_QUEUE']}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
         yield env | {"DATABASE_URL": f"{url.rsplit('/', 1)[0]}/{name}"}
