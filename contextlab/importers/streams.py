@@ -207,5 +207,6 @@ def _refuse_binary(name: str, head: bytes, damage: str | None) -> None:
     for magic, what in _MAGIC:
         if head.startswith(magic):
             raise UnreadableFile(f"{name}: is {what}")
-    if len(head.translate(None, _TEXT)) > BINARY_SHARE * len(head.replace(b"\x00", b"")):
+    # A few stray bytes in a short file say nothing yet.
+    if len(head.translate(None, _TEXT)) > 8 + BINARY_SHARE * len(head.replace(b"\x00", b"")):
         raise UnreadableFile(f"{name}: is a binary file, not a log")
