@@ -67,9 +67,7 @@ def test_reads_one_session(api: Api, made: Made, base: str) -> None:
     child = (
         Log()
         .ask("explore")
-        .save(
-            native_id="child", role="subagent", parent=made.session, parent_call_id="call-1", file=None
-        )  # fmt: skip
+        .save(native_id="child", role="subagent", parent=made.session, parent_call_id="call-1", file=None)
     )
     found = api.get(base)
     assert found["native_id"] == "made"
