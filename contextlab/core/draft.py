@@ -161,8 +161,8 @@ def is_over(budget: Budget, report: Report) -> bool:
 
 
 def longest_gap(kept: list[bool]) -> tuple[int, int]:
-    """The longest run that is left out, the first of several, as a half-open range; an empty one at the end else."""
-    best = (len(kept), len(kept))
+    """The longest run that is left out, the first of several, as a half-open range; (0, 0) without one."""
+    best = (0, 0)
     start = 0
     for index in range(len(kept) + 1):
         if index == len(kept) or kept[index]:

@@ -140,6 +140,7 @@ class RecordedReplayer:
                 self.writer.paint(position, position, None, step)
                 if self.timeline.kinds[position] == REASONING:
                     insort(self._reasoning, position)
+        self._left_out = self._widest_gap()
 
     def _strip_reasoning(self, step: Step) -> None:
         """Reasoning stays inside its turn; what a provider stripped once does not come back."""

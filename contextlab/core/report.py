@@ -45,7 +45,8 @@ class Report:
     """Projected tokens by kind, in the order of KINDS (ui left out)."""
     head_end: int | None = None
     tail_start: int | None = None
-    """Every item at a position in [head_end, tail_start) is left out at this step; None when that is not known."""
+    """Every item at a position in [head_end, tail_start) is left out at this step; both 0 when none is, None when
+    that is not known."""
     hidden_tokens: int | None = None
     """Recorded view: reported input minus what the log shows ("unrecorded overhead"), calibrated."""
     finding: str | None = None

@@ -157,14 +157,15 @@ def _apply_guard(tally: Tally, guard: PairGuard) -> None:
 
 
 def _place_gap(report: Report, columns: Columns, cut: Cut, guard: PairGuard | None, upto: int) -> None:
-    """The longest stretch that is left out, the first of several, in positions."""
-    best = (len(columns), len(columns))
+    """The longest stretch that is left out, the first of several, in positions; (0, 0) without one."""
+    best = (0, 0)
     for a, b in _gaps(columns, cut, guard):
         if b - a > best[1] - best[0]:
             best = (a, b)
-    report.head_end, report.tail_start = (
-        columns.at[index] if index < len(columns) else upto for index in best
-    )
+    report.head_end = report.tail_start = 0
+    if best[1]:
+        report.head_end = columns.at[best[0]]
+        report.tail_start = columns.at[best[1]] if best[1] < len(columns) else upto
 
 
 def _gaps(columns: Columns, cut: Cut, guard: PairGuard | None) -> Iterator[tuple[int, int]]:

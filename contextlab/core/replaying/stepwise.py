@@ -112,7 +112,7 @@ def item_of(timeline: Timeline, position: int, texts: Texts | None = None) -> It
 
 def _place_gap(report: Report, alive: list[int], upto: int) -> None:
     """Turn the gap's indices into positions; what is not in the source is left out as well."""
-    if report.head_end is None or report.tail_start is None:
+    if report.head_end is None or report.tail_start is None or report.head_end == report.tail_start:
         return
     ends = [*alive, upto]
     report.head_end, report.tail_start = ends[report.head_end], ends[report.tail_start]
