@@ -125,7 +125,7 @@ def file_page(workspace: int, uid: uuid.UUID) -> FilePage | None:
         format=file.format,
         size=file.size,
         disk_size=file.disk_size,
-        stored=_stored(file),
+        stored=stored_bytes(file),
         modified_at=datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) if file.mtime_ns else None,
         sha256=file.sha256,
         imported_at=file.imported_at,
@@ -159,7 +159,8 @@ def holdings(workspace: int, problems: int = 20) -> Holdings:
     )
 
 
-def _stored(file: LogFile) -> int:
+def stored_bytes(file: LogFile) -> int:
+    """How many bytes of the log are kept, decompressed."""
     total = RawSegment.objects.filter(file=file, revision=file.revision).aggregate(n=Sum("length"))["n"]
     return int(total or 0)
 

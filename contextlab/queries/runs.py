@@ -116,6 +116,13 @@ def run_view(workspace: int, uid: uuid.UUID) -> RunView | None:
     return found[0] if found else None
 
 
+def latest_import(workspace: int, file: uuid.UUID) -> RunView | None:
+    """The run that reads the file right now, None when none does."""
+    runs = Run.objects.filter(workspace_id=workspace, target=file.hex, kind=Run.Kind.IMPORT, state__in=ACTIVE)
+    found = _views(runs.order_by("-id")[:1])
+    return found[0] if found else None
+
+
 def activity(workspace: int, now: datetime) -> Activity:
     """What goes on, in a handful of indexed reads."""
     runs = Run.objects.filter(workspace_id=workspace)
