@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from contextlab.services import imports
-from contextlab.services.work import Action, execute
+from contextlab.services import counting, imports, projection
+from contextlab.services.work import Action, Counting, Progress, execute
 from contextlab.store.models import Run
 
 ACTIONS: dict[str, Action] = {
     Run.Kind.IMPORT: imports.perform,
+    Run.Kind.COUNT: counting.perform,
+    Run.Kind.PROJECT: projection.perform,
 }
 
 
-def perform(run: Run, on_progress: Callable[[int, int | None, str], None] | None = None) -> list[Run]:
+def perform(run: Run, on_progress: Progress | None = None, counting: Counting = Counting.SMALL) -> list[Run]:
     """Do a run in this process, if nobody else has it; returns the runs to ring (work.execute tells which)."""
-    return execute(run.uid, ACTIONS[run.kind], on_progress)
+    return execute(run.uid, ACTIONS[run.kind], on_progress, counting)

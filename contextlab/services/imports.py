@@ -1,63 +1,227 @@
-"""Importing files: paths are queued as runs, a run reads one file."""
+"""Importing files: paths are queued as runs, a run reads one file and makes its recorded views.
+
+queue_paths(workspace, paths, origin)     one run per file
+perform(work)                             the run
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from contextlab.core.redaction import redact
 from contextlab.importers import UnreadableFile
 from contextlab.importers.base import Source
-from contextlab.services import runs
+from contextlab.importers.discover import discover
+from contextlab.services import counting, projection, runs, uploads
 from contextlab.services.ingest import Finding, SessionWriter, examine, ingest
-from contextlab.services.runs import Priority, Refused
+from contextlab.services.linking import link_sessions
+from contextlab.services.projection import Job
+from contextlab.services.runs import ATTEMPTS, Cancelled, Lost, Priority, Refused
+from contextlab.services.timelines import fill_counts, load_timeline
 from contextlab.services.work import Outcome, Work
-from contextlab.store.models import LogFile, Run, RunState, Workspace
+from contextlab.store.models import LogFile, Run, RunState, WatchedFolder, Workspace
+
+SESSIONS_NAMED = 20
+"""Sessions that a run's result names."""
 
 
-def file_for(workspace: Workspace, source: Source, origin: str = LogFile.Origin.PATH) -> LogFile:
-    """The row of a file on disk, made when it is new."""
-    path = os.path.abspath(source.path or source.name)
-    key = hashlib.sha256(os.fsencode(path)).hexdigest()
-    name = Path(path).name
-    found, _ = LogFile.objects.get_or_create(
-        workspace=workspace, key=key,
-        defaults={"name": name, "path": path, "relative": source.relative[:1024], "origin": origin},
-    )  # fmt: skip
-    return found
+def queue_paths(
+    workspace: Workspace,
+    paths: Iterable[str | Path],
+    origin: str = LogFile.Origin.PATH,
+    watch: bool = False,
+    problems: list[str] | None = None,
+) -> list[Run]:
+    """One run for each file of the paths, folders and trees; files of folders that did not change are left out.
+
+    With `watch` the folders are read again every two seconds from now on. What could not be looked at is named in
+    `problems`.
+    """
+    asked = [Path(path) for path in paths]
+    found = discover(asked, problems=problems)
+    queued = [
+        request(file)[0]
+        for file, source in zip(files_for(workspace, found, origin), found, strict=True)
+        if source.path in asked or not is_unchanged(file, source)
+    ]
+    if watch:
+        for folder in asked:
+            if folder.is_dir():
+                watch_folder(workspace, folder)
+    return queued
 
 
-def request(file: LogFile, priority: Priority = Priority.NOW, parent: Run | None = None) -> tuple[Run, bool]:
+def files_for(
+    workspace: Workspace, sources: Sequence[Source], origin: str = LogFile.Origin.PATH
+) -> list[LogFile]:
+    """The rows of files on disk, made where they are new, in the order of the sources."""
+    keys = [hashlib.sha256(os.fsencode(_absolute(source))).hexdigest() for source in sources]
+    known: dict[str, LogFile] = {}
+    for start in range(0, len(keys), 500):
+        some = slice(start, start + 500)
+        rows = LogFile.objects.filter(workspace=workspace, key__in=keys[some])
+        known |= {file.key: file for file in rows}
+        LogFile.objects.bulk_create(
+            (
+                LogFile(
+                    workspace=workspace, key=key, origin=origin, name=Path(_absolute(source)).name[:1024],
+                    path=_absolute(source), relative=source.relative[:1024],
+                )
+                for key, source in zip(keys[some], sources[some], strict=True)
+                if key not in known
+            ),
+            ignore_conflicts=True,
+        )  # fmt: skip
+        known |= {file.key: file for file in rows.all()}
+    return [known[key] for key in keys]
+
+
+def is_unchanged(file: LogFile, source: Source) -> bool:
+    """Whether a file looks as it did when it was last read, successfully or not, by its size and time."""
+    status = _status(source.path)
+    return status is not None and status == (file.disk_size, file.mtime_ns)
+
+
+def request(
+    file: LogFile,
+    priority: Priority = Priority.NOW,
+    parent: Run | None = None,
+    params: dict[str, Any] | None = None,
+) -> tuple[Run, bool]:
     """The run that imports a file, and whether it is new."""
     return runs.request(
         file.workspace, Run.Kind.IMPORT, f"import:{file.uid.hex}", target=file.uid.hex, priority=priority,
-        parent=parent, unit="bytes",
+        parent=parent, params=params, unit="bytes",
     )  # fmt: skip
 
 
+def watch_folder(workspace: Workspace, folder: Path, label: str = "") -> WatchedFolder:
+    """Read a folder again every two seconds from now on: its known files when they change, and new ones."""
+    path = str(folder.absolute())
+    defaults = {"label": label or folder.name, "enabled": True, "since": timezone.now()}
+    return WatchedFolder.objects.update_or_create(workspace=workspace, path=path, defaults=defaults)[0]
+
+
+# The run --------------------------------------------------------------------------------------------------
+
+
 def perform(work: Work) -> Outcome:
-    """Import the run's file."""
-    file = LogFile.objects.select_related("workspace").get(uid=work.run.target)
-    source = source_of(file)
+    """Import the run's file: read it, link its sessions, count what is little, make the recorded views.
+
+    Larger sessions are shown with estimates first; the run that counts them is returned with the outcome.
+    """
+    file = LogFile.objects.select_related("workspace").filter(uid=work.run.target).first()
+    if file is None:
+        raise Refused("The file's sessions were deleted.")
+    upload = work.run.params.get("upload")
+    status = _status(Path(file.path)) if file.path else None
     try:
-        finding = examine(file, source)
-        if finding is Finding.SAME:
-            return Outcome(RunState.NOOP, {"sessions": []})
-        written = ingest(work, file, source, finding)
+        written, finding = _read(work, file, upload)
     except UnreadableFile as error:
+        _note_failure(file, status, str(error))
+        uploads.discard(upload)
         raise Refused(str(error)) from error
-    return Outcome(RunState.DONE, {"new_items": sum(writer.new_items for writer in written)})
+    except (Lost, Cancelled):
+        raise
+    except Exception as error:
+        if work.run.attempts >= ATTEMPTS:
+            _note_failure(file, status, f"{type(error).__name__}: {error}")
+        raise
+    if status is not None:
+        LogFile.objects.filter(pk=file.pk).update(disk_size=status[0], mtime_ns=status[1])
+    uploads.discard(upload)
+    return _outcome(finding, written, _settle(work, file, written))
+
+
+def _read(work: Work, file: LogFile, upload: str | None) -> tuple[list[SessionWriter], Finding]:
+    source = uploads.source_of(file, upload) if upload else source_of(file)
+    finding = examine(file, source)
+    if finding is Finding.SAME:
+        LogFile.objects.filter(pk=file.pk).update(error="", missing_since=None, forgotten_at=None)
+        return [], finding
+    return ingest(work, file, source, finding), finding
 
 
 def source_of(file: LogFile) -> Source:
     """The source of a file as it is now; it reads no further than the file reaches at this moment."""
-    path = Path(file.path)
-    limit = path.stat().st_size if path.exists() else None
-    return Source(file.name, path, relative=file.relative, limit=limit)
+    source = discover([Path(file.path)])[0]
+    source.relative = file.relative or source.relative
+    source.limit = None if _is_compressed(Path(file.path)) else source.size
+    return source
+
+
+def _settle(work: Work, file: LogFile, written: Sequence[SessionWriter]) -> list[Run]:
+    """After the rows: links, counts where there is little to count, recorded views; returns runs for the rest.
+
+    Also does what a run that was cut off behind its last row had left to do.
+    """
+    at_hand = {writer.session.pk: writer for writer in written if writer.session is not None}
+    changed = [writer.session for writer in at_hand.values() if writer.changed and writer.session is not None]
+    keys = {session.pk for session in changed}
+    changed += [session for session in projection.incomplete(file.sessions.all()) if session.pk not in keys]
+    with transaction.atomic():
+        link_sessions(changed)
+    since = {key: writer.counted_to for key, writer in at_hand.items()}
+    queued, counted = counting.count_or_queue(work, file, changed, since)
+    views = projection.recorded_views(changed)
+    jobs = []
+    for session in changed:
+        writer = at_hand.get(session.pk)
+        timeline = writer.assembler.timeline if writer else load_timeline(session)
+        if writer and (counted or writer.counted_to):
+            fill_counts(timeline, session)
+        jobs.append(Job(session, views[session.pk], timeline))
+    return queued + projection.project(work, jobs)
+
+
+def _outcome(finding: Finding, written: Sequence[SessionWriter], queued: list[Run]) -> Outcome:
+    changed = [writer for writer in written if writer.changed and writer.session is not None]
+    main = [writer.session for writer in changed if writer.session is not None and not writer.session.role]
+    result = {
+        "finding": finding.value,
+        "new_items": sum(writer.new_items for writer in changed),
+        "sessions": [session.uid.hex for session in main[:SESSIONS_NAMED]],
+        "sessions_total": len(main),
+        "subagents_total": len(changed) - len(main),
+    }
+    return Outcome(RunState.DONE if changed else RunState.NOOP, result, queued)
+
+
+def _note_failure(file: LogFile, status: tuple[int, int] | None, message: str) -> None:
+    """Keep why a file could not be read; it is tried again when it changes, or when somebody asks."""
+    fields: dict[str, Any] = {"error": redact(message)[:2000], "imported_at": timezone.now()}
+    if status is not None:
+        fields["disk_size"], fields["mtime_ns"] = status
+    elif file.path and not file.missing_since:
+        fields["missing_since"] = timezone.now()
+    LogFile.objects.filter(pk=file.pk).update(**fields)
+
+
+def _status(path: Path | None) -> tuple[int, int] | None:
+    """Size and time of the last change; None when there is no such file."""
+    try:
+        status = os.stat(path or "")
+    except (OSError, ValueError):
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _is_compressed(path: Path) -> bool:
+    """Whether the bytes read are not those on disk, by the file's first ones."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(4)
+    except OSError:
+        return False
+    return head == b"\x28\xb5\x2f\xfd" or head[:2] == b"\x1f\x8b"
+
+
+def _absolute(source: Source) -> str:
+    return os.path.abspath(source.path or source.name)

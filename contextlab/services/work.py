@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
@@ -19,8 +19,17 @@ from contextlab.store.models import Run, RunState
 
 logger = logging.getLogger(__name__)
 
-PROGRESS_PAUSE = 0.4
-"""Seconds between two progress rows that nothing else forces."""
+
+class Counting(Enum):
+    """How much an import counts itself; the rest is left to a run of its own."""
+
+    NONE = "none"
+    SMALL = "small"
+    ALL = "all"
+
+
+Progress = Callable[[int, int | None, str], None]
+"""Told `done`, `total` and what is being done."""
 
 
 @dataclass(slots=True)
@@ -35,37 +44,35 @@ class Outcome:
 
 
 class Work:
-    """A run in somebody's hands. `check_in` fences a transaction, `tell` reports progress now and then."""
+    """A run in somebody's hands. `check_in` fences a transaction and reports progress."""
 
     def __init__(
-        self, claim: Claim, on_progress: Callable[[int, int | None, str], None] | None = None
+        self, claim: Claim, on_progress: Progress | None = None, counting: Counting = Counting.SMALL
     ) -> None:
         self.claim = claim
         self.run = claim.run
+        self.counting = counting
         self._on_progress = on_progress
-        self._told_at = 0.0
 
     def check_in(self, done: int, total: int | None, doing: str) -> None:
         """Write progress; raises Lost when the run is not ours any more and Cancelled when it shall stop.
 
         Called inside a transaction it makes sure that nothing is committed for a run that is lost.
         """
-        self._told_at = time.monotonic()
         runs.progress(self.claim, done=done, total=total, doing=doing[:200])
         if self._on_progress is not None:
             self._on_progress(done, total, doing)
 
-    def tell(self, done: int, total: int | None, doing: str) -> None:
-        """As `check_in`, but only where the last one is a while ago."""
-        if time.monotonic() - self._told_at > PROGRESS_PAUSE:
-            self.check_in(done, total, doing)
+    def still_ours(self, doing: str) -> None:
+        """As `check_in`, for work behind what `done` counts."""
+        runs.progress(self.claim, doing=doing)
 
 
 Action = Callable[[Work], Outcome]
 
 
 def execute(
-    uid: UUID | str, action: Action, on_progress: Callable[[int, int | None, str], None] | None = None
+    uid: UUID | str, action: Action, on_progress: Progress | None = None, counting: Counting = Counting.SMALL
 ) -> list[Run]:
     """Do the run if it can be claimed; returns the runs to ring: those it queued, and what is due next.
 
@@ -75,7 +82,7 @@ def execute(
     if claim is None:
         return []
     with _heartbeat(claim):
-        queued = _do(Work(claim, on_progress), action)
+        queued = _do(Work(claim, on_progress, counting), action)
     return queued + [run for run in runs.due() if run.pk not in {known.pk for known in queued}]
 
 

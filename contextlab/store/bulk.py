@@ -60,6 +60,16 @@ def bulk_set(model: type[models.Model], column: str, values: Sequence[tuple[int,
             cursor.executemany(f"UPDATE {table} SET {name} = %s WHERE id = %s", values)  # noqa: S608
 
 
+def update_changed(row: models.Model, fields: dict[str, Any]) -> bool:
+    """Write those fields of a row (and its object) that differ from what the object says; True when any did."""
+    changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    if changed:
+        type(row)._default_manager.filter(pk=row.pk).update(**changed)
+        for name, value in changed.items():
+            setattr(row, name, value)
+    return bool(changed)
+
+
 def clean_text(text: str, longest: int | None = None) -> str:
     """The text as a column may hold it: cleaned, and cut to `longest` characters."""
     if not text.isascii() or "\x00" in text:

@@ -16,12 +16,12 @@ from django.utils import timezone
 from contextlab.core.events import Event, FileReport, SessionStart
 from contextlab.importers import detect
 from contextlab.importers.base import Source
-from contextlab.services.ingest.batch import Batch
 from contextlab.services.ingest.contest import Contested
 from contextlab.services.ingest.rows import short_id
 from contextlab.services.ingest.segments import RawPacker
 from contextlab.services.ingest.writer import Aim, SessionWriter
 from contextlab.services.work import Work
+from contextlab.store.batch import Batch
 from contextlab.store.bulk import bulk_insert
 from contextlab.store.models import RAW_SEGMENT, LogFile, RawSegment, Session
 

@@ -75,13 +75,13 @@ def tokens_or_none(value: int | None) -> int | None:
 
 
 def content(event: ItemEvent) -> tuple[bytes, bytes]:
-    """The item's text as it is stored, and the hash of its content (for a call of name, newline, arguments)."""
+    """The item's text as it is stored, and the hash of what is counted: for a call its name stands in front."""
     try:
         data = event.text.encode()
     except UnicodeEncodeError:
         data = clean_text(event.text).encode()
     if event.kind == _CALL and event.tool:
-        return data, sha256(clean_text(event.tool).encode() + b"\n" + data).digest()
+        return data, sha256(clean_text(event.tool).encode() + data).digest()
     return data, sha256(data).digest()
 
 
@@ -128,16 +128,22 @@ def turn_row(turn: Turn, title: str) -> tuple[Any, ...]:
 
 def step_row(step: Step, disproved: Collection[str | None]) -> tuple[Any, ...]:
     """STEP_COLUMNS without the owner. `disproved` are models whose table limit an accepted prompt has disproved."""
-    limit = limit_of(step)
-    known = tokens_or_none(None if limit.disproved else limit.tokens)
-    if limit.source == "table" and step.model in disproved:
-        known = None
+    known, source = step_limit(step, disproved)
     return (
-        step.number, short_id(step.id), step.turn, step.upto, (step.model or "")[:120], known,
-        limit.source if known is not None else "", step.exact, tokens_or_none(step.input),
+        step.number, short_id(step.id), step.turn, step.upto, (step.model or "")[:120], known, source,
+        step.exact, tokens_or_none(step.input),
         tokens_or_none(step.cache_read), tokens_or_none(step.cache_write), tokens_or_none(step.output),
         tokens_or_none(step.reasoning), step.usage_partial, moment(step.ts),
     )  # fmt: skip
+
+
+def step_limit(step: Step, disproved: Collection[str | None]) -> tuple[int | None, str]:
+    """The window limit that applies to a step and who says so: `logged`, `table`, or empty for unknown."""
+    limit = limit_of(step)
+    tokens = tokens_or_none(limit.tokens)
+    if tokens is None or limit.disproved or (limit.source == "table" and step.model in disproved):
+        return None, ""
+    return tokens, limit.source
 
 
 def disproved_models(steps: list[Step]) -> set[str | None]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db import models
 
-from contextlab.services.ingest.batch import Batch
 from contextlab.services.ingest.rows import OWNER
+from contextlab.store.batch import Batch
 
 Row = tuple[Any, ...]
 

@@ -16,10 +16,11 @@ from contextlab.core.events import Event, SessionStart
 from contextlab.core.items import Kind
 from contextlab.core.timeline import Assembler, ItemRow
 from contextlab.services.ingest import counters, rows
-from contextlab.services.ingest.batch import Batch
 from contextlab.services.ingest.segments import TextPacker
 from contextlab.services.ingest.stored import StoredItems
 from contextlab.services.ingest.tables import Table
+from contextlab.store.batch import Batch
+from contextlab.store.bulk import update_changed
 from contextlab.store.models import (
     CompactionRecord,
     ItemRecord,
@@ -70,6 +71,8 @@ class SessionWriter:
         self.changed = False
         """Whether anything of the session was written."""
         self.new_items = 0
+        self.counted_to = 0
+        """Items below this position are known to have exact counts."""
         self._revision = 1
         self._stored: StoredItems | None = None
         self._all_tables = False
@@ -80,7 +83,6 @@ class SessionWriter:
         self._first_prompt = self._first_item = ""
         self._first_time: datetime | None = None
         self._last_time: datetime | None = None
-        self._has_memory = False
         self._turns = Table(TurnRecord, rows.TURN_COLUMNS)
         self._steps = Table(StepRecord, rows.STEP_COLUMNS)
         self._marks = Table(MarkRecord, rows.MARK_COLUMNS)
@@ -108,7 +110,7 @@ class SessionWriter:
     @property
     def worth_storing(self) -> bool:
         """Whether there is more than what was shown on a screen only."""
-        return self._has_memory or bool(self.assembler.timeline.steps)
+        return bool(self._first_item or self.assembler.timeline.steps)
 
     def feed(self, event: Event) -> bool:
         """Take in one event; True when an item came of it that has to be written."""
@@ -164,13 +166,11 @@ class SessionWriter:
     def _notice(self, row: ItemRow) -> None:
         """Remember what the session's row and its turns will say."""
         event = row.event
-        if row.position == 0:
-            self._first_item = rows.short_id(event.id)
         if event.opens_turn and row.turn not in self._titles:
             self._titles[row.turn] = rows.preview(event.text)
             self._first_prompt = self._first_prompt or rows.preview(event.text, counters.TITLE)
         if event.kind != Kind.UI:
-            self._has_memory = True
+            self._first_item = self._first_item or rows.short_id(event.id)
         if event.ts is not None and (at := rows.moment(event.ts)) is not None:
             self._first_time = self._first_time or at
             if self._last_time is None or at > self._last_time:
@@ -191,6 +191,8 @@ class SessionWriter:
 
     def _cut_off(self, stored: StoredItems, position: int) -> None:
         self._stored = None
+        if self.session is not None and self.session.counted:
+            self.counted_to = position
         if stored.count - position > MOST_REPLACED:
             raise BesideNeeded(self.native_id)
         if stored.count > position:
@@ -252,11 +254,7 @@ class SessionWriter:
         fields = {**self._fields(complete), **extra}
         if self._last_time is None:
             del fields["sort_at"]
-        changed = {name: value for name, value in fields.items() if getattr(session, name) != value}
-        if changed:
-            Session.objects.filter(pk=session.pk).update(**changed)
-            for name, value in changed.items():
-                setattr(session, name, value)
+        update_changed(session, fields)
 
     def _fields(self, complete: bool) -> dict[str, Any]:
         steps: Sequence[Any] = self.assembler.timeline.steps
@@ -272,6 +270,8 @@ class SessionWriter:
             fields["agent"] = meta.agent[:120]
         if meta.parent_call_id:
             fields["parent_call_id"] = rows.short_id(meta.parent_call_id)
+        if self.new_items:
+            fields["counted"] = False
         if complete or len(steps) <= SUMS_WHILE_READING:
             shared = self.session.shared_steps if self.session else 0
             fields |= counters.usage(steps[shared:])

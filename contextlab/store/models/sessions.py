@@ -38,7 +38,7 @@ class Session(models.Model):
     version = models.CharField(max_length=60, default="", blank=True)
     sample = models.BooleanField(default=False)
     first_item = models.CharField(max_length=255, default="", blank=True)
-    """native_id of the item at position 0: sessions that begin with the same one are forks of each other."""
+    """native_id of the first item in memory: sessions that begin with the same one are forks of each other."""
 
     # counters
     turns = models.IntegerField(default=0)
@@ -156,7 +156,7 @@ class ItemRecord(SessionRow):
     estimate = models.IntegerField()
     opaque_chars = models.IntegerField(default=0)
     content_hash = models.BinaryField(max_length=32)
-    """sha256 of the text (for a call of name, newline, arguments)."""
+    """sha256 of what is counted: the text, for a call its name with its arguments behind it."""
     preview = models.CharField(max_length=240, default="", blank=True)
     text_segment = models.IntegerField()
     text_offset = models.IntegerField()

@@ -35,6 +35,8 @@ class View(models.Model):
     """At most 1,200 buckets for the context-window chart (services.chart documents the shape)."""
     digests = models.JSONField(default=list)
     """Digest of each block of step reports as they are stored: a block that stays equal is not written again."""
+    version = models.IntegerField(default=0)
+    """Raised by every write of a projection: of two at a time the one that comes second stops."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -1,0 +1,223 @@
+"""Views of a session: every step's report and the spans of verdicts, made by the core and written as rows.
+
+    project(work, [Job(...), ...])     recorded views or views under a policy, several sessions in one go
+    open_view(session, name)           the view of that name, and the run that makes it where it is not there yet
+    perform(work)                      the run
+
+The recorded view is made right after an import, with estimates where nothing is counted yet, and again with counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from contextlab.adapters.tokens import counter
+from contextlab.core import BUILTINS, RecordedReplayer, Replayer, builtin, policy_hash
+from contextlab.core.items import Verdict
+from contextlab.core.spans import Span
+from contextlab.core.timeline import UNKNOWN, Timeline
+from contextlab.services import runs
+from contextlab.services.chart import ChartMaker, marks_of, point_of
+from contextlab.services.figures import Figures
+from contextlab.services.ingest.rows import disproved_models, step_limit
+from contextlab.services.reports import Superseded, ViewWriter, report_row
+from contextlab.services.runs import Priority, Refused
+from contextlab.services.timelines import load_timeline
+from contextlab.services.work import Outcome, Work
+from contextlab.store.bulk import update_changed
+from contextlab.store.models import CompactionRecord, ItemRecord, Run, Session, View
+from contextlab.store.texts import TEXT_COLUMNS, read_texts
+
+RECORDED = "recorded"
+
+
+@dataclass(slots=True)
+class Job:
+    """A view to make, with the timeline of its session as it was read."""
+
+    session: Session
+    view: View
+    timeline: Timeline
+
+
+@dataclass(slots=True)
+class Made:
+    """A view that was made; its timeline is let go."""
+
+    session: Session
+    view: View
+    items: int
+    steps: int
+    figures: Figures
+    summarised: dict[int, int]
+    """Items that each compaction summarised, by the step after it."""
+
+
+def recorded_views(sessions: Sequence[Session]) -> dict[int, View]:
+    """The recorded views of sessions by the session's key; made where there are none."""
+    views: dict[int, View] = {}
+    for start in range(0, len(sessions), 500):
+        some = sessions[start : start + 500]
+        found = View.objects.filter(session__in=some, name=RECORDED)
+        views |= {view.session_id: view for view in found}
+        missing = [session for session in some if session.pk not in views]
+        if missing:
+            kind = View.Kind.RECORDED
+            new = [View(session=session, name=RECORDED, kind=kind) for session in missing]
+            View.objects.bulk_create(new, ignore_conflicts=True)
+            views |= {view.session_id: view for view in found.all()}
+    return views
+
+
+def open_view(session: Session, name: str) -> tuple[View, Run | None]:
+    """The view of this name (`recorded`, or a policy that comes with the package), and the run that makes it.
+
+    The run is None when the view is complete and as new as its session. Raises UnknownNameError for other names.
+    """
+    if name == RECORDED:
+        view = recorded_views([session])[session.pk]
+    else:
+        document = builtin(name).document
+        fields = {"kind": View.Kind.POLICY, "policy": dict(document), "policy_hash": policy_hash(document)}
+        view, _ = View.objects.get_or_create(session=session, name=name, defaults=fields)
+        if view.policy_hash != fields["policy_hash"]:
+            View.objects.filter(pk=view.pk).update(**fields, stale=True)
+            view.refresh_from_db()
+    if is_current(session, view):
+        return view, None
+    return view, request(session, view)
+
+
+def view_names() -> list[str]:
+    """The names that open_view knows."""
+    return [RECORDED, *BUILTINS]
+
+
+def is_current(session: Session, view: View) -> bool:
+    """Whether the view shows all of the session as it is stored."""
+    return not view.stale and view.revision == session.revision and view.steps == session.steps
+
+
+def incomplete(sessions: QuerySet[Session]) -> list[Session]:
+    """Those of the sessions whose recorded view does not show all that is stored."""
+    current = View.objects.filter(
+        session=OuterRef("pk"),
+        name=RECORDED,
+        stale=False,
+        revision=OuterRef("revision"),
+        steps=OuterRef("steps"),
+    )
+    return list(sessions.exclude(Exists(current)))
+
+
+def request(session: Session, view: View, priority: Priority = Priority.NOW) -> Run:
+    """The run that makes a view."""
+    params = {"session": session.uid.hex, "view": view.name}
+    run, _ = runs.request(
+        session.workspace, Run.Kind.PROJECT, f"project:{view.uid.hex}", target=view.uid.hex, params=params,
+        priority=priority, total=session.steps, unit="steps",
+    )  # fmt: skip
+    return run
+
+
+def perform(work: Work) -> Outcome:
+    """Make the run's view anew."""
+    view = View.objects.select_related("session__workspace").filter(uid=work.run.target).first()
+    if view is None:
+        raise Refused("The session was deleted.")
+    job = Job(view.session, view, load_timeline(view.session))
+    again = project(work, [job])
+    return Outcome(result={"steps": len(job.timeline.steps)}, queued=again)
+
+
+def project(work: Work, jobs: Iterable[Job]) -> list[Run]:
+    """Make the views; returns runs for those that somebody else was making at the same time, to be made once more."""
+    writer = ViewWriter(work)
+    seen: list[tuple[Session, View]] = []
+    made: list[Made] = []
+    try:
+        for job in jobs:
+            seen.append((job.session, job.view))
+            made.append(_make(job, writer))
+        with transaction.atomic():
+            writer.flush()
+            _finish(made)
+    except Superseded:
+        return [request(session, view) for session, view in seen]
+    return []
+
+
+def _make(job: Job, writer: ViewWriter) -> Made:
+    """Replay one session into the writer."""
+    timeline, view = job.timeline, job.view
+    replayer = _replayer(job)
+    wrong = disproved_models(timeline.steps)
+    chart, figures = ChartMaker(len(timeline.steps)), Figures()
+    for result in replayer.run():
+        step, report = result.step, result.report
+        limit, _ = step_limit(step, wrong)
+        writer.add_report(view, report_row(step.number, report))
+        chart.add(point_of(step, report, limit))
+        figures.add(report, limit)
+    spans = replayer.spans()
+    view.counted = figures.counted
+    view.chart = chart.chart(marks_of(job.session, timeline), figures.counted)
+    view.steps = len(timeline.steps)
+    writer.end(view, spans)
+    view.revision, view.stale = job.session.revision, False
+    return Made(job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans))
+
+
+def _replayer(job: Job) -> RecordedReplayer | Replayer:
+    """Placeholders are counted exactly only where everything else is: the vocabulary takes half a second to load."""
+    count = counter().count if UNKNOWN not in job.timeline.tokens else None
+    if job.view.kind == View.Kind.RECORDED:
+        return RecordedReplayer(job.timeline, count=count)
+    return Replayer(
+        job.timeline, builtin(job.view.name), count=count, texts=lambda place: _text(job.session, place)
+    )
+
+
+def _text(session: Session, position: int) -> str:
+    rows = ItemRecord.objects.filter(session=session, revision=session.revision, position=position)
+    return read_texts(session.pk, session.revision, rows.values_list(*TEXT_COLUMNS)).get(position, "")
+
+
+def _summarised(spans: Iterable[Span]) -> dict[int, int]:
+    """Items summarised from a step on, by step."""
+    counts: dict[int, int] = {}
+    for span in spans:
+        if span.verdict == Verdict.SUMMARISED:
+            counts[span.first_step] = counts.get(span.first_step, 0) + span.last_item - span.first_item + 1
+    return counts
+
+
+def _finish(made: Sequence[Made]) -> None:
+    """What sessions take from their recorded views; a view whose session grew meanwhile stays stale."""
+    keys = [one.session.pk for one in made]
+    now: dict[int, list[int]] = {}
+    for start in range(0, len(keys), 500):
+        rows = Session.objects.filter(pk__in=keys[start : start + 500])
+        now |= {key: state for key, *state in rows.values_list("pk", "revision", "items", "steps")}
+    for one in made:
+        session = one.session
+        if now.get(session.pk) != [session.revision, one.items, one.steps]:
+            View.objects.filter(pk=one.view.pk).update(stale=True)
+        elif one.view.kind == View.Kind.RECORDED:
+            update_changed(session, one.figures.fields(_note_summarised(session, one.summarised)))
+
+
+def _note_summarised(session: Session, summarised: dict[int, int]) -> list[int]:
+    """Note at each compaction how many items it summarised; returns the steps that follow compactions."""
+    if not session.compactions:
+        return []
+    rows = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    found = list(rows.values_list("pk", "at_step", "items_summarised"))
+    for key, at_step, known in found:
+        if known != summarised.get(at_step, 0):
+            CompactionRecord.objects.filter(pk=key).update(items_summarised=summarised.get(at_step, 0))
+    return [at_step for _, at_step, _ in found]

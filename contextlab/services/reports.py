@@ -1,0 +1,161 @@
+"""Step reports and spans of views, written in batches that touch only what changed.
+
+Reports go in blocks of BLOCK steps; a view keeps a digest of each block that is stored, changed in the same transaction
+as the block's rows, so that a session that grew by a step writes one block and not 20,000 reports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import F
+
+from contextlab.core.items import VERDICT_CODE
+from contextlab.core.report import Report
+from contextlab.core.spans import Span
+from contextlab.services.figures import is_counted
+from contextlab.services.work import Work
+from contextlab.store.batch import Batch
+from contextlab.store.models import Run, SpanRecord, StepReport, View
+
+BLOCK = 256
+BATCH = 4000
+"""Rows of one transaction."""
+
+REPORT_COLUMNS = (
+    "view_id", "step", "source_items", "projected_items", "dropped_items", "pinned_items", "cleared_items",
+    "reasoning_cleared_items", "offloaded_items", "summarised_items", "source_entries", "projected_entries",
+    "dropped_entries", "source_chars", "projected_chars", "source_tokens", "projected_tokens", "counted",
+    "calibrated_tokens", "band", "hidden_tokens", "limits_hit", "head_end", "tail_start", "composition", "finding",
+    "notes", "source_faults",
+)  # fmt: skip
+SPAN_COLUMNS = ("view_id", "first_item", "last_item", "verdict", "reason", "first_step", "end_step")
+MOST_FAULTS = 50
+"""Faults of the source that a step's row lists."""
+
+Row = tuple[Any, ...]
+
+
+class Superseded(Exception):
+    """Somebody else is projecting this view, or has since."""
+
+
+def report_row(step: int, report: Report) -> Row:
+    """REPORT_COLUMNS without the view."""
+    limits = (
+        report.item_limit_applied
+        | report.character_limit_applied << 1
+        | report.token_limit_applied << 2
+        | report.over_budget << 3
+    )
+    return (
+        step, report.source_items, report.projected_items, report.dropped_items, report.pinned_items,
+        report.cleared_items, report.reasoning_cleared_items, report.offloaded_items, report.summarised_items,
+        report.source_entries, report.projected_entries, report.dropped_entries, report.source_chars,
+        report.projected_chars, report.source_tokens, report.projected_tokens, is_counted(report),
+        report.calibrated_tokens, report.band, report.hidden_tokens, limits, report.head_end, report.tail_start,
+        list(report.composition), report.finding or "", report.notes, report.source_faults[:MOST_FAULTS],
+    )  # fmt: skip
+
+
+def span_row(span: Span) -> Row:
+    """SPAN_COLUMNS without the view."""
+    reason = span.reason or ""
+    verdict = VERDICT_CODE[span.verdict]
+    return span.first_item, span.last_item, verdict, str(reason), span.first_step, span.end_step
+
+
+class ViewWriter:
+    """Writes the rows of views, one view after the other; small ones share a transaction."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._batch = Batch()
+        self._rows = 0
+        self._old_reports: list[tuple[View, int, int | None]] = []
+        self._old_spans: list[int] = []
+        self._touched: dict[int, View] = {}
+        self._block: list[Row] = []
+        self._number = 0
+        self._done = 0
+
+    def add_report(self, view: View, row: Row) -> None:
+        """The report of the view's next step."""
+        self._block.append(row)
+        if len(self._block) == BLOCK:
+            self._end_block(view)
+
+    def end(self, view: View, spans: Sequence[Span]) -> None:
+        """All reports of the view are given: write its spans, and remove reports of steps that are no more."""
+        self._end_block(view)
+        if len(view.digests) > self._number:
+            self._old_reports.append((view, self._number * BLOCK + 1, None))
+            del view.digests[self._number :]
+        self._number = 0
+        self._write_spans(view, [span_row(span) for span in spans])
+        self._touched[view.pk] = view
+
+    def flush(self, doing: str = "projecting") -> None:
+        """Write what was collected; raises Superseded (nothing is written then), Lost or Cancelled."""
+        with transaction.atomic():
+            if self._work.run.kind == Run.Kind.PROJECT:
+                self._work.check_in(self._done, self._work.run.total, doing)
+            else:
+                self._work.still_ours(doing)
+            for view in self._touched.values():
+                _save(view)
+            for view, first, last in self._old_reports:
+                rows = StepReport.objects.filter(view=view, step__gte=first)
+                (rows if last is None else rows.filter(step__lte=last)).delete()
+            for start in range(0, len(self._old_spans), 500):
+                SpanRecord.objects.filter(pk__in=self._old_spans[start : start + 500]).delete()
+            self._batch.write()
+        self._old_reports, self._old_spans, self._touched, self._rows = [], [], {}, 0
+
+    def _end_block(self, view: View) -> None:
+        if not self._block:
+            return
+        rows, self._block = self._block, []
+        number, self._number = self._number, self._number + 1
+        self._done += len(rows)
+        digest = hashlib.sha1(msgspec.json.encode(rows), usedforsecurity=False).hexdigest()
+        if number < len(view.digests) and view.digests[number] == digest:
+            return
+        if number < len(view.digests):
+            first = number * BLOCK + 1
+            self._old_reports.append((view, first, first + BLOCK - 1))
+        view.digests[number : number + 1] = [digest]
+        self._touched[view.pk] = view
+        self._add(StepReport, REPORT_COLUMNS, view, rows)
+
+    def _write_spans(self, view: View, rows: list[Row]) -> None:
+        """Exchange those spans that differ from the stored ones."""
+        stored = SpanRecord.objects.filter(view=view) if view.version else SpanRecord.objects.none()
+        known = {tuple(row): key for key, *row in stored.values_list("id", *SPAN_COLUMNS[1:])}
+        fresh = [row for row in rows if known.pop(row, None) is None]
+        self._old_spans += known.values()
+        for start in range(0, len(fresh), BATCH):
+            self._add(SpanRecord, SPAN_COLUMNS, view, fresh[start : start + BATCH])
+
+    def _add(self, model: Any, columns: Sequence[str], view: View, rows: list[Row]) -> None:
+        if self._rows + len(rows) > BATCH:
+            self.flush()
+        self._touched[view.pk] = view
+        self._batch.add(model, columns, [(view.pk, *row) for row in rows])
+        self._rows += len(rows)
+
+
+def _save(view: View) -> None:
+    """Write the view's own row, unless somebody else has written it since it was read."""
+    same = View.objects.filter(pk=view.pk, version=view.version)
+    changed = same.update(
+        version=F("version") + 1, digests=view.digests, chart=view.chart, steps=view.steps, stale=view.stale,
+        counted=view.counted, revision=view.revision,
+    )  # fmt: skip
+    if not changed:
+        raise Superseded
+    view.version += 1
