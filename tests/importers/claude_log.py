@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,8 @@ def read_source(source: Source) -> Read:
         got.events.append((key, event))
         if key not in got.sessions:
             assert isinstance(event, SessionStart), f"the first event of {key} is {event}"
-            got.sessions[key] = Assembler(event)
+            # The assembler goes on writing into its first event.
+            got.sessions[key] = Assembler(replace(event))
         else:
             got.sessions[key].feed(event)
     return got

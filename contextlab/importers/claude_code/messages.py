@@ -81,7 +81,9 @@ def _prompt(
         return
     meta = bool(line.meta) or b"task-notification" in bytes(line.origin)
     voices = [prompts.voice_of(content.text, meta) for content in contents]
-    opening = next((index for index, voice in enumerate(voices) if voice.trigger), None)
+    spoken = [index for index, voice in enumerate(voices) if voice.trigger]
+    # Words name the turn better than the picture beside them.
+    opening = next((index for index in spoken if contents[index].text), next(iter(spoken), None))
     if opening is not None:
         thread.begin_turn(uuid, line.timestamp, voices[opening].trigger or "prompt")
         text = contents[opening].text
@@ -155,6 +157,7 @@ def _message(reader: Reader, line: Line, record: Record) -> Message | None:
     message, left_out = as_message(line.message)
     if left_out:
         skip(reader.report, record.line, f"{left_out} content blocks that are no objects")
+        return message if message is not None and message.content else None
     if message is None or (message.content is None and message.usage is None):
         skip(reader.report, record.line, f"a record of type {line.type} without content")
         return None

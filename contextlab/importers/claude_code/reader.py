@@ -19,7 +19,9 @@ from contextlab.importers.streams import Source
 
 TITLES_KEPT = 500
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_AGENT_FILE = re.compile(r"(?:.*/)?(?:([^/]+)/subagents/(?:.*/)?)?agent-([^/]+?)\.jsonl(?:\.zst|\.gz)?")
+_AGENT_FILE = re.compile(
+    r"(?:(?:.*/)?([^/]+)/subagents/(?:.*/)?|(?:.*/)?)agent-([^/]+?)\.jsonl(?:\.zst|\.gz)?"
+)
 
 Out = Callable[[tuple[str, Event]], None]
 

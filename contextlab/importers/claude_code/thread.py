@@ -154,8 +154,8 @@ class Thread:
         """Give out what waits behind the open step, which stays known by its group only."""
         if self._usage is not None and self._usage_known(self._usage):
             self.tell(self._usage)
-        self._step = self._usage = None
         self._place_queued()
+        self._step = self._usage = None
         held, self._held = self._held, []
         for event in held:
             self.tell(event)
