@@ -6,6 +6,7 @@ import base64
 import struct
 import zlib
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from scripts.sample_sessions.project import Call, Project
@@ -44,7 +45,8 @@ class Agent:
     project: Project
     results: list[str] = field(default_factory=list)
     """Ids of the calls answered since the last compaction, oldest first."""
-    totals: list[int] = field(default_factory=list)
+    times: dict[str, datetime] = field(default_factory=dict)
+    """When the subagent and the summariser were sent off."""
 
     def prompt(self, text: str, image: str | None = None) -> None:
         """A new turn."""
@@ -55,7 +57,6 @@ class Agent:
     def step(self, thinking: str, text: str, *calls: Call) -> None:
         """One model call and the results of its tool calls."""
         ids = self.log.answer(thinking, text, [(call.name, call.arguments) for call in calls])
-        self.totals.append(self.log.context.cached)
         for call_id, call in zip(ids, calls, strict=True):
             if call.name == "Bash":
                 self._progress(call_id, {"type": "bash_progress", "output": "", "elapsedTimeSeconds": 3})
@@ -90,6 +91,8 @@ class Agent:
         context = self.log.context
         before = context.hidden + sum(piece.size for piece in context.pieces)
         last, self.log.parent = self.log.parent, None
+        self.times["compact"] = self.log.clock.now
+        self.log.clock.tick(60, 90)
         self.log.record(
             "system",
             subtype="compact_boundary",
@@ -114,7 +117,7 @@ class Agent:
         """A subagent is sent off and comes back; returns the id of the call."""
         arguments = {"description": title, "prompt": prompt, "subagent_type": "Explore"}
         (call_id,) = self.log.answer(thinking, text, [("Task", arguments)])
-        self.totals.append(self.log.context.cached)
+        self.times["task"] = self.log.clock.now
         self._progress(call_id, {"type": "agent_progress", "prompt": prompt, "agentId": child})
         extra = {"status": "completed", "prompt": prompt, "agentId": child, "totalTokens": spent}
         self.log.result(call_id, report, extra=extra | {"totalToolUseCount": 6, "totalDurationMs": 48211})

@@ -34,15 +34,15 @@ def transcript(seed: int, start: datetime, hidden: int, system: int, agent: str 
     return Transcript(SESSION, ROOT, Clock(start, rng), rng, context, agent=agent)
 
 
-def main_session() -> tuple[Agent, str]:
-    """The whole story; returns the agent and the id of the call that started the subagent."""
+def main_session() -> tuple[Agent, str, int]:
+    """The whole story; returns the agent, the id of the call that started the subagent, the size at the compaction."""
     agent = Agent(transcript(11, datetime(2026, 11, 17, 8, 31, 5, tzinfo=UTC), HIDDEN, SYSTEM), Project())
     claude_start.first_turn(agent)
     call = claude_start.second_turn(agent)
     claude_middle.third_turn(agent)
     claude_more.tests_turn(agent)
     claude_middle.fourth_turn(agent)
-    agent.compact(text("summary"), hidden_rise=8_160)
+    before = agent.compact(text("summary"), hidden_rise=8_160)
     claude_after.rest_of_fourth_turn(agent)
     claude_after.fifth_turn(agent)
     claude_end.sixth_turn(agent)
@@ -51,12 +51,12 @@ def main_session() -> tuple[Agent, str]:
     claude_end.last_turn(agent)
     claude_review.review_turn(agent)
     agent.finish()
-    return agent, call
+    return agent, call, before
 
 
-def subagent() -> Agent:
+def subagent(at: datetime) -> Agent:
     """The search for callers."""
-    log = transcript(12, datetime(2026, 11, 17, 8, 52, 40, tzinfo=UTC), 12_310, 9_400, CHILD)
+    log = transcript(12, at, 12_310, 9_400, CHILD)
     agent = Agent(log, Project())
     project = agent.project
     log.user(
@@ -75,9 +75,9 @@ def subagent() -> Agent:
     return agent
 
 
-def summariser(before: int) -> Agent:
+def summariser(at: datetime, before: int) -> Agent:
     """The request that made the summary, as the client logs it apart."""
-    log = transcript(13, datetime(2026, 11, 17, 10, 47, 30, tzinfo=UTC), before, SYSTEM, SUMMARISER)
+    log = transcript(13, at, before, SYSTEM, SUMMARISER)
     agent = Agent(log, Project())
     log.user(
         "Summarise the conversation so far, so that the work can go on from the summary alone: what the user asked "
@@ -90,8 +90,7 @@ def summariser(before: int) -> Agent:
 
 def claude_files() -> dict[str, str]:
     """The files of the session by their paths."""
-    agent, call = main_session()
-    before = max(agent.totals)
+    agent, call, before = main_session()
     meta = {
         "agentType": "Explore",
         "description": "Find the callers of SessionStore",
@@ -101,9 +100,9 @@ def claude_files() -> dict[str, str]:
     below = f"{FOLDER}/{SESSION}/subagents"
     return {
         f"{FOLDER}/{SESSION}.jsonl": _text(agent),
-        f"{below}/agent-{CHILD}.jsonl": _text(subagent()),
+        f"{below}/agent-{CHILD}.jsonl": _text(subagent(agent.times["task"])),
         f"{below}/agent-{CHILD}.meta.json": json.dumps(meta) + "\n",
-        f"{below}/agent-{SUMMARISER}.jsonl": _text(summariser(before)),
+        f"{below}/agent-{SUMMARISER}.jsonl": _text(summariser(agent.times["compact"], before)),
     }
 
 

@@ -14,7 +14,7 @@ from scripts.sample_sessions.writer import Clock, count
 ENVIRONMENT = """<environment_context>
   <cwd>/home/dev/acme-billing</cwd>
   <shell>zsh</shell>
-  <current_date>2026-11-18</current_date>
+  <current_date>2026-11-16</current_date>
 </environment_context>"""
 PERMISSIONS = """<permissions instructions>
 `sandbox_mode` is `workspace-write`: files below the working directory may be written, network access is off.
@@ -278,10 +278,10 @@ def codex_files() -> dict[str, str]:
     rng = random.Random(31)
     thread = "019e95c2-7b1d-7c40-a1f3-3d2c90be6a77"
     log = Rollout(
-        thread, Clock(datetime(2026, 11, 18, 13, 4, 40, tzinfo=UTC), rng), rng, "/home/dev/acme-billing"
+        thread, Clock(datetime(2026, 11, 16, 13, 4, 40, tzinfo=UTC), rng), rng, "/home/dev/acme-billing"
     )
     log.meta(text("instructions"))
     log.window_total = count(text("instructions")) + PER_MESSAGE
     first_turn(log)
     second_turn(log)
-    return {f"codex/2026/11/18/rollout-2026-11-18T13-04-40-{thread}.jsonl": "\n".join(log.lines) + "\n"}
+    return {f"codex/2026/11/16/rollout-2026-11-16T13-04-40-{thread}.jsonl": "\n".join(log.lines) + "\n"}
