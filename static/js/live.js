@@ -12,7 +12,7 @@ function tell(element, text) {
 }
 
 function compare(element, now) {
-  const { steps, items, revision } = element.dataset;
+  const { steps, items, revision } = element.dataset; // texts, or undefined where the page does not show them
   if (revision && now.revision !== Number(revision)) return tell(element, "The log was changed and has been read anew.");
   if (now.steps > Number(steps)) return tell(element, plural(now.steps - Number(steps), "step"));
   if (items && now.items > Number(items)) return tell(element, plural(now.items - Number(items), "item"));

@@ -103,3 +103,16 @@ def test_controls_have_names(live_app: Any) -> None:
         ).map((element) => element.outerHTML)"""
     )
     assert nameless == []
+
+
+def test_the_list_says_that_logs_have_grown(live_app: Any) -> None:
+    """Without jumping: a line says how much is new, and showing it is up to the reader."""
+    session = a_session(steps=20)
+    page = live_app.open()
+    expect(page.locator("tr[data-row] td").nth(3)).to_have_text("20")
+    session.steps = 23
+    session.save()
+    expect(page.locator("[data-live]")).to_contain_text("3 new steps", timeout=8_000)
+    expect(page.locator("tr[data-row] td").nth(3)).to_have_text("20")
+    page.keyboard.press("r")
+    expect(page.locator("tr[data-row] td").nth(3)).to_have_text("23")

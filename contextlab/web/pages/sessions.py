@@ -74,7 +74,7 @@ def _with_address(request: HttpRequest, response: HttpResponse, filters: Filters
 def fresh_list(request: HttpRequest) -> HttpResponse:
     """How many steps there are in all, for an open list."""
     totals = sessions.totals(workspace_of(request).pk)
-    return JsonResponse({"steps": totals.steps, "items": totals.sessions, "revision": 0})
+    return JsonResponse({"steps": totals.steps})
 
 
 def fresh(request: HttpRequest, uid: UUID) -> HttpResponse:
