@@ -9,6 +9,7 @@ from contextlab.core.errors import ContextLabError, PolicyError, RegistryError, 
 from contextlab.core.items import KINDS, Injected, Item, Kind, Media, Reason, Verdict
 from contextlab.core.policy import BUILTINS, Policy, builtin, parse_policy, policy_hash
 from contextlab.core.projection import Fate, Placeholder, Projection, Projector, Source, project
+from contextlab.core.protocol import FORMATS, Export, ExportItem, export, faults_of
 from contextlab.core.recorded import RecordedReplayer, replay_recorded
 from contextlab.core.replay import Replay, Replayer, StepResult, replay
 from contextlab.core.report import Report
@@ -18,10 +19,13 @@ from contextlab.core.window import Limit, limit_of, steps_left
 
 __all__ = [
     "BUILTINS",
+    "FORMATS",
     "KINDS",
     "Assembler",
     "Budget",
     "ContextLabError",
+    "Export",
+    "ExportItem",
     "Fate",
     "Injected",
     "Item",
@@ -47,6 +51,8 @@ __all__ = [
     "UnknownNameError",
     "Verdict",
     "builtin",
+    "export",
+    "faults_of",
     "limit_of",
     "parse_policy",
     "policy_hash",
