@@ -21,6 +21,7 @@ from contextlab.importers.lines import clean_value, parse_text, skip, warn
 DOCUMENT_LIMIT = 64 * 1024 * 1024
 """Longest JSON document that is read, in bytes."""
 
+_PIECE = 1 << 20
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _SPACE = b" \t\r\n"
@@ -53,13 +54,19 @@ class Node:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return parse_text(self.data.decode("utf-8", "replace"))
 
+    def sound(self) -> Node:
+        """The same value in bytes that can be taken apart: its own, or a repaired copy. Raises ValueError."""
+        if not _sound(self.data):
+            return Node(_dump(self.value()), self.offset, self.line, exact=False)
+        return self
+
     def elements(self) -> Iterator[Node]:
-        """The elements of a list; none when it is no list."""
+        """The elements of a list; none when it is no list. Only of a sound node."""
         if self.data[:1] == b"[":
             yield from self._within([bytes(piece) for piece in _RAW_LIST.decode(self.data)])
 
     def fields(self) -> dict[str, Node]:
-        """The fields of an object; none when it is no object."""
+        """The fields of an object; none when it is no object. Only of a sound node."""
         if self.data[:1] != b"{":
             return {}
         raw = _RAW_OBJECT.decode(self.data)
@@ -80,22 +87,36 @@ def document(data: bytes, report: FileReport) -> Node | None:
     """The document in these bytes; None (and a skipped line in the report) when nothing of it can be read."""
     start = len(data) - len(data.removeprefix(_BOM).lstrip(_SPACE + b"\x00"))
     root = Node(data[start:].rstrip(_SPACE + b"\x00"), start, 1 + data.count(b"\n", 0, start))
+    return root if _sound(root.data) else _repaired(root, report) or _rescued(root, report)
+
+
+def _sound(data: bytes) -> bool:
+    """Whether this is well-formed JSON, asked piece by piece so that a large document never becomes one value."""
     try:
-        # Asks only whether it is well formed: values are made one by one, later.
-        msgspec.json.decode(root.data, type=msgspec.Raw)
-        root.data.decode()
+        data.decode()
+        _check(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _repaired(root, report) or _rescued(root, report)
-    return root
+        return False
+    return True
+
+
+def _check(data: bytes) -> None:
+    # Raw values are not looked into, so pieces are opened until they are small enough to be made into values.
+    if len(data) <= _PIECE or data[:1] not in (b"[", b"{"):
+        msgspec.json.decode(data)
+        return
+    for piece in _RAW_LIST.decode(data) if data[:1] == b"[" else _RAW_OBJECT.decode(data).values():
+        _check(bytes(piece))
 
 
 def _repaired(root: Node, report: FileReport) -> Node | None:
     """The document without what JSON does not have: NaN becomes null, bytes that are not UTF-8 are replaced."""
     try:
         value = json.loads(root.data.decode("utf-8", "replace"), strict=False, parse_constant=lambda _: None)
-        data = json.dumps(clean_value(value), ensure_ascii=False).encode()
-        msgspec.json.decode(data, type=msgspec.Raw)
-    except (ValueError, RecursionError, msgspec.MsgspecError):
+        data = _dump(value)
+    except (ValueError, RecursionError):
+        return None
+    if not _sound(data):
         return None
     warn(report, "NaN, infinite numbers or bytes that are not UTF-8 were replaced")
     return Node(data, root.offset, root.line, exact=False)
@@ -107,21 +128,27 @@ def _rescued(root: Node, report: FileReport) -> Node | None:
     found = None if data[:1] == b"[" else _ARRAY.search(data)
     # One character for one byte, so that places in the text are places in the file.
     text, at = data.decode("latin-1"), 1 if data[:1] == b"[" else found.end() if found else len(data)
-    whole: list[str] = []
+    whole: list[bytes] = []
+    line = root.line + data.count(b"\n", 0, at)
     while True:
-        at = _skip(text, at, ",")
+        end, at = at, _skip(text, at, ",")
+        line += data.count(b"\n", end, at)
         try:
             end = _decoder.raw_decode(text, at)[1]
         except (ValueError, RecursionError):
             break
-        whole.append(text[at:end])
+        try:
+            whole.append(_dump(Node(data[at:end], at, line).value()))
+        except (ValueError, RecursionError) as error:
+            skip(report, line, str(error))
+        line += data.count(b"\n", at, end)
         at = end
-    skip(report, root.line + data.count(b"\n", 0, at), "the JSON document is damaged here or ends early")
-    return (
-        Node(("[" + ",".join(whole) + "]").encode("latin-1"), root.offset, root.line, exact=False)
-        if whole
-        else None
-    )
+    skip(report, line, "the JSON document is damaged here or ends early")
+    return Node(b"[" + b",".join(whole) + b"]", root.offset, root.line, exact=False) if whole else None
+
+
+def _dump(value: Any) -> bytes:
+    return json.dumps(clean_value(value), ensure_ascii=False).encode()
 
 
 # The beginning of a document, for telling its format

@@ -193,6 +193,7 @@ def test_without_any_token_count_an_answered_call_ends_its_step():
     for number in range(3):
         log.say("assistant", f"step {number}")
         log.call(f"c{number}")
+    log.done("t1")
     made = read(log.text())
     assert len(made.of(StepEvent)) == 3
     assert all(step.prompt_tokens is None for step in made.session.timeline.steps)

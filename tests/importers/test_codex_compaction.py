@@ -129,7 +129,7 @@ def test_a_second_compaction_only_knows_what_stood_in_the_context():
     log.say("assistant", "more")
     log.count(20)
     made = read(log.text())
-    first, second = made.of(Compaction)
+    _first, second = made.of(Compaction)
     assert [row.number for row in made.session.compactions] == [1, 2]
     assert len(second.keeps) == 2, "the system prompt and the one prompt that was left"
     assert made.context(3).count("build the shop on port 8080") == 1

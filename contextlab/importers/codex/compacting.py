@@ -62,7 +62,7 @@ def _replaced(made: Replacement, history: list[Any], words: str, live: Live) -> 
     for item in sequence(history):
         if not isinstance(item, dict):
             continue
-        if item.get("type") in SUMMARY_TYPES:
+        if text(item.get("type")) in SUMMARY_TYPES:
             made.summary.opaque_chars += summary(item).opaque_chars
             continue
         group = drafts(item) or []

@@ -87,7 +87,7 @@ class Reader:
                     skip(self._report, record.line, "nested too deeply")
                 yield from self._settled()
         self._explain()
-        self._close_step()
+        self._close_step(ended=False)
         self._order.settle()
         yield from self._settled()
 
@@ -102,6 +102,9 @@ class Reader:
             skip(self._report, record.line, "not an object")
             return
         kind, payload = unwrap(record.value, first=self._key is None)
+        if payload is record.value:
+            # Versions before the envelope wrote no token counts.
+            self._uncounted = True
         self._begin(record, kind, payload)
         if (handler := self._records.get(kind)) is not None:
             handler(record, payload)
@@ -118,8 +121,6 @@ class Reader:
         start = session_start(payload, self._source) if known else unnamed(self._source, stamp(record))
         self._key = start.native_id
         self._order.emit(start)
-
-    # Records
 
     def _on_meta(self, record: Record, payload: dict[str, Any]) -> None:
         """The first one brings the system prompt; later ones repeat it, or belong to a history that was copied."""
@@ -181,16 +182,16 @@ class Reader:
             self._close_step()
         self._order.output(made, StepEvent("", self._model, stamp(record), record.place, self._counts.window))
 
-    def _close_step(self) -> None:
-        """The open step ends without a token count of its own."""
-        if self._counts.seen:
+    def _close_step(self, ended: bool = True) -> None:
+        """The open step ends without a token count of its own; at the end of the file one may still come."""
+        self._uncounted = self._uncounted or (
+            ended and self._order.step is not None and not self._counts.seen
+        )
+        if self._uncounted and not self._counts.seen:
+            # This provider reports nothing, so steps are told by their calls and results.
+            self._order.close_uncounted()
+        else:
             self._order.close()
-            return
-        # Not one count so far: this provider reports nothing, and steps are told by their calls and results.
-        self._uncounted = self._uncounted or self._order.step is not None
-        self._order.close_uncounted()
-
-    # Turns
 
     def _on_turn(self, record: Record, payload: dict[str, Any]) -> None:
         self._explain()
@@ -231,8 +232,6 @@ class Reader:
         if words and not self._titled:
             self._titled = True
             self._order.emit(SessionStart(self._key or "", title=words, title_origin="prompt"))
-
-    # Usage, compactions, rollbacks
 
     def _on_tokens(self, record: Record, payload: dict[str, Any]) -> None:
         told, last = self._counts.read(payload)
@@ -281,8 +280,6 @@ class Reader:
         self._explain()
         event = Cleared("", ts=stamp(record), place=record.place, trigger="thread_rolled_back")
         self._order.roll_back(event, count(payload.get("num_turns")) or 0)
-
-    # What is not shown
 
     def _ignore(self, kind: str) -> None:
         self._report.ignored_types[kind] = self._report.ignored_types.get(kind, 0) + 1

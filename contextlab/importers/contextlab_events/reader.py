@@ -32,6 +32,7 @@ from contextlab.importers.contextlab_events.fields import (
 from contextlab.importers.lines import Record, clean, records, skip, warn
 from contextlab.importers.values import Occurrences, digest, json_text, mapping
 
+_OUTPUT = tuple(MADE_BY_A_STEP)
 _NAMELESS = (Link, Note, SessionStart, TurnEnd)
 """Events that need no id."""
 
@@ -152,7 +153,7 @@ def _complete_item(given: dict[str, Any], session: _Session) -> None:
     """The text of structured values, an id from the content, the step of what a model produced."""
     if not isinstance(given.get("text"), str):
         given["text"] = json_text(given.get("json", given.get("text")))
-    if given.get("kind") in MADE_BY_A_STEP:
+    if given.get("kind") in _OUTPUT:
         given.setdefault("step", session.step)
     if not given.get("id"):
         said = (json_text(given.get(key)) for key in ("kind", "text", "tool", "call_id"))

@@ -67,25 +67,26 @@ def _object_shape(value: dict[str, Any], key: str) -> Shape:
 
 
 def are_messages(value: Any) -> bool:
-    """Whether a list begins with chat messages (an empty list does not)."""
+    """Whether a list begins with chat messages (most of the first eight, and none of a sister format)."""
     found = sequence(value)[:8]
-    return bool(found) and all(is_message(one) for one in found)
+    return 2 * sum(map(is_message, found)) > len(found) and not any(map(_foreign, found))
 
 
 def is_message(value: Any) -> bool:
     """Whether a value is one chat message, and not one of a sister format."""
-    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+    if not isinstance(value, dict) or "type" in value or _foreign(value):
         return False
-    if value.get("type") not in (None, "message") or not value.keys() & {
-        "content",
-        "tool_calls",
-        "function_call",
-    }:
+    known = text(value.get("role")) in ROLES or value.get("role") == "exit"
+    return known and bool(value.keys() & {"content", "tool_calls", "function_call"})
+
+
+def _foreign(value: Any) -> bool:
+    """Whether a message has the parts of Anthropic's, Google's or OpenAI's other format."""
+    if not isinstance(value, dict) or "role" not in value:
         return False
-    content = value.get("content")
-    parts = {text(part.get("type")) for part in sequence(content) if isinstance(part, dict)}
-    known = value["role"] in ROLES or value["role"] == "exit"
-    return known and "parts" not in value and not parts & FOREIGN_PARTS and "type" not in value
+    content = sequence(value.get("content"))
+    parts = {text(part.get("type")) for part in content if isinstance(part, dict)}
+    return "parts" in value or bool(parts & FOREIGN_PARTS)
 
 
 def _anthropic(value: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from contextlab.core.events import Event, FileReport, Note, Place, SessionStart
+from contextlab.core.events import FileReport, Place, SessionStart
 from contextlab.importers.base import SessionEvents, Source, UnreadableFile
 from contextlab.importers.documents import DOCUMENT_LIMIT, Node, document
 from contextlab.importers.lines import records, skip, warn
@@ -13,6 +13,7 @@ from contextlab.importers.openai_chat.chunks import assembled
 from contextlab.importers.openai_chat.dialects import Exchange, Shape, exchange, is_message, shape
 from contextlab.importers.openai_chat.messages import Message, message, moment, usage_of
 from contextlab.importers.openai_chat.talk import Call, Talk
+from contextlab.importers.openai_chat.trajectories import model_of, queries_of, totals_of
 from contextlab.importers.values import Occurrences, count, digest, mapping, optional, sequence, text
 
 _TALKS = 32
@@ -116,10 +117,10 @@ class Reader:
             if found is not None:
                 yield from self._exchange(node, found)
         elif kind.dialect == "list":
-            for element in node.elements():
+            for element in node.sound().elements():
                 yield from self._guarded(element)
         else:
-            yield from self._conversation(node, kind)
+            yield from self._conversation(node.sound(), kind)
 
     def _message(self, node: Node, value: dict[str, Any]) -> SessionEvents:
         if self._loose is None:
@@ -162,18 +163,18 @@ class Reader:
         listed = node if kind.messages is None else fields[kind.messages]
         name = self._conversation_name(meta, listed)
         talk = Talk(name, observed=kind.dialect in ("swe-agent", "mini-swe-agent"))
-        model = _model(meta)
+        model = model_of(meta)
         yield (
             name,
             SessionStart(name, model=model, started_at=moment(meta), agent=optional(meta.get("agent"))),
         )
-        queries = _queries(fields.get("trajectory")) if kind.dialect == "swe-agent" else None
+        queries = queries_of(fields.get("trajectory")) if kind.dialect == "swe-agent" else None
         if queries is not None:
             yield from self._queried(talk, listed, queries, model)
         else:
             for element in listed.elements():
                 yield from self._element(talk, element, model)
-        if (note := _totals(meta)) is not None:
+        if (note := totals_of(meta)) is not None:
             yield name, note
 
     def _element(self, talk: Talk, element: Node, model: str | None) -> SessionEvents:
@@ -275,28 +276,3 @@ def _is_lines(head: bytes) -> bool:
         return isinstance(Node(first.strip(), 0, 1).value(), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _queries(trajectory: Node | None) -> list[Node] | None:
-    """The requests of a trajectory, one for each step; None when any step lacks its own."""
-    if trajectory is None or trajectory.data[:1] != b"[":
-        return None
-    found = [step.fields().get("query") for step in trajectory.elements()]
-    queries = [query for query in found if query is not None and query.data[:1] == b"["]
-    return queries if queries and len(queries) == len(found) else None
-
-
-def _model(meta: dict[str, Any]) -> str | None:
-    config = mapping(mapping(meta.get("info")).get("config"))
-    replay = mapping(mapping(mapping(meta.get("replay_config")).get("agent")).get("model"))
-    places = (meta.get("model"), mapping(config.get("model")).get("model_name"), replay.get("name"))
-    return next((found for found in map(optional, places) if found), None)
-
-
-def _totals(meta: dict[str, Any]) -> Event | None:
-    """Token totals that a trajectory gives for the whole session only; 0 means that nothing was counted."""
-    stats = mapping(mapping(meta.get("info")).get("model_stats"))
-    sent, received = count(stats.get("tokens_sent")), count(stats.get("tokens_received"))
-    if not sent and not received:
-        return None
-    return Note("other", f"the log gives tokens for the whole session only: {sent} sent, {received} received")
