@@ -2,8 +2,8 @@
 
 from django.urls import URLPattern, URLResolver
 
-from contextlab.web.pages import runs, sessions
+from contextlab.web.pages import chart, files, item, map, runs, session, sessions, step, turn
 
-PAGES = (sessions, runs)
+PAGES = (sessions, runs, files, session, turn, step, item, chart, map)
 
 urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

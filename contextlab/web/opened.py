@@ -1,0 +1,118 @@
+"""What the pages of a session have in common: the session and the view that an address names, and numbers in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+
+from contextlab.core.policy import BUILTINS, policy_hash
+from contextlab.queries.runs import RunView, run_view
+from contextlab.queries.session import ViewLine, find_session, find_view
+from contextlab.queries.step_page import Seen
+from contextlab.services.projection import open_view
+from contextlab.store.models import Session
+from contextlab.web.background import ring
+from contextlab.web.workspace import workspace_of
+
+RECORDED = "recorded"
+LARGEST = 2**31 - 1
+"""Positions and step numbers are 32-bit columns; PostgreSQL refuses to compare them with more."""
+
+VIEW_WORDS = {
+    RECORDED: "the session as its own log says it went",
+    "keep-all": "everything, nothing left out",
+    "last-n": "the newest 50 entries and a pinned beginning",
+    "type-aware": "the newest 5 tool results whole, older ones and earlier reasoning as placeholders",
+    "token-budget": "the newest items within 60,000 tokens and a pinned beginning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session seen under one view. `view` is None while it has never been projected."""
+
+    session: Session
+    name: str
+    view: ViewLine | None
+    run: RunView | None = None
+    """The run that makes the view or brings it up to date, on pages that ask for that."""
+
+    @property
+    def view_id(self) -> int | None:
+        """Key of the view, None while there is none."""
+        return self.view.id if self.view else None
+
+    @property
+    def seen(self) -> Seen:
+        """The same for queries."""
+        return Seen(self.session.pk, self.session.revision, self.view_id, self.name == RECORDED)
+
+    @property
+    def query(self) -> str:
+        """`?view=...` for links to other pages of the session; empty for the recorded view."""
+        return "" if self.name == RECORDED else "?" + urlencode({"view": self.name})
+
+    @property
+    def more(self) -> str:
+        """`&view=...` for addresses that have a query already."""
+        return self.query.replace("?", "&", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLink:
+    """A view to switch to."""
+
+    label: str
+    words: str
+    address: str
+    on: bool
+
+
+def open_session(request: HttpRequest, uid: UUID) -> Opened:
+    """The session and the view that the request names; 404 for others, and for views that do not exist."""
+    session = find_session(workspace_of(request).pk, uid)
+    if session is None:
+        raise Http404("There is no such session.")
+    name = request.GET.get("view") or RECORDED
+    if name not in VIEW_WORDS and name not in BUILTINS:
+        raise Http404("There is no such view: " + ", ".join(VIEW_WORDS) + " are known.")
+    return Opened(session, name, find_view(session, name))
+
+
+def open_page(request: HttpRequest, uid: UUID) -> Opened:
+    """The same, and whatever is missing of the view is asked for: a view is made when somebody looks at it."""
+    opened = open_session(request, uid)
+    session = opened.session
+    wanted = "" if opened.name == RECORDED else policy_hash(BUILTINS[opened.name])
+    if not session.steps or (opened.view and opened.view.is_current(session, wanted)):
+        return opened
+    _, run = open_view(session, opened.name)
+    if run is None:
+        return replace(opened, view=find_view(session, opened.name))
+    ring([run])
+    return replace(opened, run=run_view(session.workspace_id, run.uid))
+
+
+def view_links(opened: Opened, page: str, *place: int) -> Sequence[ViewLink]:
+    """The views that this page can be seen in; the place in it stays."""
+    address = reverse(page, args=[opened.session.uid, *place])
+    return [
+        ViewLink(
+            "as recorded" if name == RECORDED else name,
+            VIEW_WORDS.get(name, "a built-in policy"),
+            address if name == RECORDED else f"{address}?{urlencode({'view': name})}",
+            name == opened.name,
+        )
+        for name in dict.fromkeys([RECORDED, *BUILTINS])
+    ]
+
+
+def number_in(request: HttpRequest, name: str) -> int | None:
+    """A whole number of the query, None when it is missing or nonsense; never beyond what a column holds."""
+    value = request.GET.get(name, "")
+    return min(int(value), LARGEST) if value.isascii() and value.isdigit() and len(value) < 20 else None
