@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 import warnings
 
 from celery import Celery
-from celery.signals import setup_logging, worker_init, worker_process_init
+from celery.signals import setup_logging, worker_init, worker_process_init, worker_shutdown
 
 # Celery warns root because of pickled messages; ours are JSON, and in containers and CI root is common.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
@@ -37,3 +39,13 @@ def _end_with_the_worker(**_: object) -> None:
     from contextlab.adapters.processes import exit_when_orphaned
 
     exit_when_orphaned()
+
+
+@worker_shutdown.connect
+def _leave_at_once(**_: object) -> None:
+    """Consumer and pool have stopped. What the interpreter would do now takes a second or two, and can wait for ever
+    for a lock of the pool that a killed process still held."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

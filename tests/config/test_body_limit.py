@@ -1,11 +1,18 @@
 """Bodies that are too large are refused before they are written anywhere."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from contextlab.config.body_limit import BodyLimit
 
 LIMIT = 3 * 1024 * 1024
 PIECE = b"x" * 1024 * 1024
+
+
+def run(coroutine) -> None:
+    """In a thread of its own: once a browser test has run, this one keeps an event loop."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, coroutine).result()
 
 
 async def reading_app(scope, receive, send):
@@ -34,7 +41,7 @@ def ask(pieces: int, declared: int | None = None) -> list[dict]:
     async def send(message):
         sent.append(message)
 
-    asyncio.run(BodyLimit(reading_app, LIMIT)({"type": "http", "headers": headers}, receive, send))
+    run(BodyLimit(reading_app, LIMIT)({"type": "http", "headers": headers}, receive, send))
     return sent
 
 
@@ -62,5 +69,5 @@ def test_other_connections_pass():
     async def app(scope, receive, send):
         seen.append(scope["type"])
 
-    asyncio.run(BodyLimit(app, LIMIT)({"type": "lifespan"}, None, None))
+    run(BodyLimit(app, LIMIT)({"type": "lifespan"}, None, None))
     assert seen == ["lifespan"]
