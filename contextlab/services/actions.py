@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlab.services import counting, imports, projection
+from contextlab.services import counting, imports, projection, scan
 from contextlab.services.work import Action, Counting, Progress, execute
 from contextlab.store.models import Run
 
@@ -10,9 +10,10 @@ ACTIONS: dict[str, Action] = {
     Run.Kind.IMPORT: imports.perform,
     Run.Kind.COUNT: counting.perform,
     Run.Kind.PROJECT: projection.perform,
+    Run.Kind.SCAN: scan.perform,
 }
 
 
 def perform(run: Run, on_progress: Progress | None = None, counting: Counting = Counting.SMALL) -> list[Run]:
-    """Do a run in this process, if nobody else has it; returns the runs to ring (work.execute tells which)."""
+    """Do a run in this process, if nobody else has it; returns the runs that it queued."""
     return execute(run.uid, ACTIONS[run.kind], on_progress, counting)

@@ -85,7 +85,7 @@ def files_for(
 
 def is_unchanged(file: LogFile, source: Source) -> bool:
     """Whether a file looks as it did when it was last read, successfully or not, by its size and time."""
-    status = _status(source.path)
+    status = status_of(source.path)
     return status is not None and status == (file.disk_size, file.mtime_ns)
 
 
@@ -93,12 +93,12 @@ def request(
     file: LogFile,
     priority: Priority = Priority.NOW,
     parent: Run | None = None,
-    params: dict[str, Any] | None = None,
+    total: int | None = None,
 ) -> tuple[Run, bool]:
     """The run that imports a file, and whether it is new."""
     return runs.request(
         file.workspace, Run.Kind.IMPORT, f"import:{file.uid.hex}", target=file.uid.hex, priority=priority,
-        parent=parent, params=params, unit="bytes",
+        parent=parent, total=total, unit="bytes",
     )  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def perform(work: Work) -> Outcome:
     if file is None:
         raise Refused("The file's sessions were deleted.")
     upload = work.run.params.get("upload")
-    status = _status(Path(file.path)) if file.path else None
+    status = status_of(Path(file.path)) if file.path else None
     try:
         written, finding = _read(work, file, upload)
     except UnreadableFile as error:
@@ -204,7 +204,7 @@ def _note_failure(file: LogFile, status: tuple[int, int] | None, message: str) -
     LogFile.objects.filter(pk=file.pk).update(**fields)
 
 
-def _status(path: Path | None) -> tuple[int, int] | None:
+def status_of(path: Path | None) -> tuple[int, int] | None:
     """Size and time of the last change; None when there is no such file."""
     try:
         status = os.stat(path or "")

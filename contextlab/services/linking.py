@@ -32,7 +32,7 @@ def link_sessions(sessions: Sequence[Session]) -> None:
     rows = Session.objects.filter(workspace=workspace, format=format_)
     natives = [session.native_id for session in sessions]
     parents = {*_set_parents(rows, sessions), *_adopt_waiting(rows, natives), *_follow_links(rows, sessions)}
-    _count_children(parents)
+    count_children(parents)
     for first in {session.first_item for session in sessions if session.first_item and not session.role}:
         _link_forks(rows, format_, first)
     _resolve_named_forks(rows, sessions)
@@ -90,7 +90,8 @@ def _follow_links(rows: Any, sessions: Sequence[Session]) -> set[int]:
     return touched
 
 
-def _count_children(parents: Iterable[int]) -> None:
+def count_children(parents: Iterable[int]) -> None:
+    """Keep the number of subagents of these sessions."""
     keys = list(parents)
     for start in range(0, len(keys), 500):
         some = Session.objects.filter(pk__in=keys[start : start + 500])

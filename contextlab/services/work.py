@@ -74,7 +74,7 @@ Action = Callable[[Work], Outcome]
 def execute(
     uid: UUID | str, action: Action, on_progress: Progress | None = None, counting: Counting = Counting.SMALL
 ) -> list[Run]:
-    """Do the run if it can be claimed; returns the runs to ring: those it queued, and what is due next.
+    """Do the run if it can be claimed; returns the runs that it queued.
 
     Never raises for what the action does: a failure becomes the run's state, with its reason in people's words.
     """
@@ -82,8 +82,7 @@ def execute(
     if claim is None:
         return []
     with _heartbeat(claim):
-        queued = _do(Work(claim, on_progress, counting), action)
-    return queued + [run for run in runs.due() if run.pk not in {known.pk for known in queued}]
+        return _do(Work(claim, on_progress, counting), action)
 
 
 def _do(work: Work, action: Action) -> list[Run]:

@@ -1,1 +1,10 @@
-"""Celery tasks; every module with tasks is imported here by name."""
+"""Celery tasks; every module with tasks is imported here by name.
+
+A task takes a run's id, calls a service, and rings for what that returned. `ring(runs)` is the doorbell: whoever queued
+runs (pages, API, commands, tasks) calls it.
+"""
+
+from contextlab.tasks import counting, heartbeat, imports, periodic, projection, scan
+from contextlab.tasks.ringing import ring
+
+__all__ = ["counting", "heartbeat", "imports", "periodic", "projection", "ring", "scan"]
