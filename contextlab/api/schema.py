@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, inline_serializer
 from rest_framework import serializers
 
-from contextlab.api.shapes import Shape
+from contextlab.api.shapes import RunShape, Shape
 
 
 def query(
@@ -31,3 +31,7 @@ def paged(shape: type[Shape]) -> Any:
         "previous": serializers.URLField(allow_null=True),
     }
     return inline_serializer(f"{shape.__name__.removesuffix('Shape')}Page", fields)
+
+
+QUEUED = inline_serializer("Queued", {"runs": RunShape(many=True)})
+"""What sending a log answers."""

@@ -64,10 +64,6 @@ def _filters(request: Request) -> Filters:
         raise bad_value(
             "query: is", f"There is no mark {unknown[0]!r}; marks are {', '.join(sorted(FLAGS))}."
         )
-    exact = {
-        name: text_in(request, name) if name in request.query_params else None
-        for name in ("project", "branch")
-    }
     return Filters(
         q=text_in(request, "q").strip(),
         format=text_in(request, "format"),
@@ -75,7 +71,8 @@ def _filters(request: Request) -> Filters:
         flags=frozenset(marks),
         sort=sort or DEFAULT_SORT,
         cursor=text_in(request, "cursor", 2000),
-        **exact,
+        project=text_in(request, "project") if "project" in request.query_params else None,
+        branch=text_in(request, "branch") if "branch" in request.query_params else None,
     )
 
 

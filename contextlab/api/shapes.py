@@ -132,7 +132,8 @@ class SessionDetail(Shape):
     started_at = Time(allow_null=True)
     last_at = Time(allow_null=True)
     file = serializers.UUIDField(allow_null=True, source="file.uid", default=None)
-    parent = serializers.UUIDField(allow_null=True, source="parent.uid", default=None)
+    # DRF takes declared fields out of the class, so that names of its own attributes are free for them.
+    parent = serializers.UUIDField(allow_null=True, source="parent.uid", default=None)  # type: ignore[assignment]
     forked_from = serializers.UUIDField(allow_null=True, source="forked_from.uid", default=None)
     shared_steps = Number()
     views = ViewShape(many=True, source="view_rows")
@@ -195,7 +196,7 @@ class UsageShape(Shape):
     cache_write = Number(allow_null=True)
     output = Number(allow_null=True)
     reasoning = Number(allow_null=True)
-    partial = Yes(source="usage_partial")
+    partial = Yes(source="usage_partial")  # type: ignore[assignment]
 
 
 class StepShape(Shape):
@@ -233,7 +234,7 @@ class ItemShape(Shape):
     estimate = Number()
     error = Yes(source="is_error")
     injected = Text(allow_null=True)
-    label = Text(allow_null=True)
+    label = Text(allow_null=True)  # type: ignore[assignment]
     media = serializers.ListField(child=serializers.DictField())
     preview = Text()
     ts = Time(allow_null=True)
@@ -313,12 +314,8 @@ class ErrorShape(Shape):
 
 def report_values(figures: ReportFigures, reported: int | None) -> dict[str, Any]:
     """A stored report as ReportShape writes it."""
-    names = [
-        name
-        for name in ReportShape().fields
-        if name not in ("composition", "finding", "reported_input_tokens")
-    ]
-    values = {name: getattr(figures, name) for name in names}
+    own = ("composition", "finding", "reported_input_tokens")
+    values = {name: getattr(figures, name) for name in map(str, ReportShape().fields) if name not in own}
     composition = dict(zip(COMPOSED, figures.composition, strict=False))
     return values | {
         "composition": composition,

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from contextlab.api import errors, items, runs, sessions, steps
+from contextlab.api import errors, imports, items, runs, sessions, steps
 
 SESSION = "sessions/<uuid:uid>/"
 
@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "items/", items.ItemList.as_view()),
     path(SESSION + "items/<int:position>/", items.ItemOne.as_view()),
     path(SESSION + "spans/", items.SpanList.as_view()),
+    path("imports/", imports.Import.as_view()),
     path("runs/<uuid:uid>/", runs.RunOne.as_view()),
     path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view()),
     re_path("", errors.unknown_address),

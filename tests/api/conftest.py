@@ -9,6 +9,7 @@ from django.test import Client
 
 from contextlab.core.items import Reason, Verdict
 from contextlab.core.spans import Span
+from contextlab.store import texts
 from tests.web.made import Log, Made
 
 
@@ -37,6 +38,12 @@ class Api:
             assert set(found["error"]) <= {"code", "message", "place"}
             assert found["error"]["message"]
         return found
+
+
+@pytest.fixture(autouse=True)
+def _no_texts_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments are kept in memory by their keys, which a rolled back test leaves to the next one."""
+    monkeypatch.setattr(texts, "_cache", texts._Cache(texts.CACHE_BYTES))
 
 
 @pytest.fixture
