@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from contextlab.web.middleware import too_large_message
+from contextlab.web.middleware import refusal, too_large_message
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
@@ -34,7 +34,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if _declared_length(scope) > self._limit:
-            await self._refuse(send)
+            await self._refuse(scope, send)
             return
         seen = 0
 
@@ -50,11 +50,11 @@ class BodyLimit:
         try:
             await self._app(scope, counted, send)
         except _TooLargeError:
-            await self._refuse(send)
+            await self._refuse(scope, send)
 
-    async def _refuse(self, send: Send) -> None:
-        body = too_large_message(self._limit).encode()
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    async def _refuse(self, scope: Scope, send: Send) -> None:
+        content_type, body = refusal(scope["path"], "too_large", too_large_message(self._limit))
+        headers = [(b"content-type", content_type.encode()), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

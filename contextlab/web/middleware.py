@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -53,7 +54,7 @@ class OriginCheckMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         own = request.get_host()  # raises DisallowedHost, answered 400, for a name that is not ours
         if request.method not in _SAFE_METHODS and _is_foreign(request, own):
-            return _answer(request, 403, "Refused: this request comes from another site.")
+            return _answer(request, 403, "refused", "Refused: this request comes from another site.")
         return self.get_response(request)
 
 
@@ -66,7 +67,7 @@ class UploadLimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         declared = request.META.get("CONTENT_LENGTH") or "0"
         if declared.isdigit() and int(declared) > settings.MAX_UPLOAD_BYTES:
-            return _answer(request, 413, too_large_message(settings.MAX_UPLOAD_BYTES))
+            return _answer(request, 413, "too_large", too_large_message(settings.MAX_UPLOAD_BYTES))
         return self.get_response(request)
 
 
@@ -89,7 +90,14 @@ def _is_foreign(request: HttpRequest, own: str) -> bool:
     return parts.scheme not in ("http", "https") or parts.netloc.lower() != own.lower()
 
 
-def _answer(request: HttpRequest, status: int, message: str) -> HttpResponse:
-    if request.path.startswith("/api/"):
-        return JsonResponse({"error": message}, status=status)
-    return HttpResponse(message, status=status, content_type="text/plain; charset=utf-8")
+def refusal(path: str, code: str, message: str) -> tuple[str, bytes]:
+    """Content type and body of an error: in the shape of all errors of the API there, in words elsewhere."""
+    if path.startswith("/api/"):
+        error = {"error": {"code": code, "message": message, "place": "request"}}
+        return "application/json", json.dumps(error).encode()
+    return "text/plain; charset=utf-8", message.encode()
+
+
+def _answer(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
+    content_type, body = refusal(request.path, code, message)
+    return HttpResponse(body, status=status, content_type=content_type)

@@ -41,7 +41,7 @@ def ask(pieces: int, declared: int | None = None) -> list[dict]:
     async def send(message):
         sent.append(message)
 
-    run(BodyLimit(reading_app, LIMIT)({"type": "http", "headers": headers}, receive, send))
+    run(BodyLimit(reading_app, LIMIT)({"type": "http", "path": "/", "headers": headers}, receive, send))
     return sent
 
 
