@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     files = imports.files_for(workspace, sources)
     for source, file in zip(sources, files, strict=True):
         if source.path not in asked and imports.is_unchanged(file, source):
-            tally.count_unchanged(file)
+            tally.files["unchanged"] += 1
         else:
             tally.add(source, _import(file, bar, counting))
         bar.next(source)
@@ -84,12 +84,6 @@ class Tally:
         """Files that could be read, now or before."""
         return self.files["imported"] + self.files["unchanged"]
 
-    def count_unchanged(self, file: LogFile) -> None:
-        """A file that looks as it did when it was last read."""
-        self.files["failed" if file.error else "unchanged"] += 1
-        if file.error:
-            self.problems.append(file.error)
-
     def add(self, source: Source, run: Run) -> None:
         """A run that has ended."""
         from contextlab.store.models import RunState
@@ -111,7 +105,7 @@ class Tally:
         for problem in self.problems[:_PROBLEMS]:
             what, supported, known = problem.partition(_SUPPORTED)
             print(f"contextlab: {what}", file=sys.stderr)
-            endings[supported.strip() + known] = None
+            endings[supported.lstrip() + known] = None
         if (more := len(self.problems) - _PROBLEMS) > 0:
             print(f"contextlab: and {more} more files that cannot be read", file=sys.stderr)
         for ending in filter(None, endings):

@@ -84,9 +84,9 @@ def files_for(
 
 
 def is_unchanged(file: LogFile, source: Source) -> bool:
-    """Whether a file looks as it did when it was last read, successfully or not, by its size and time."""
+    """Whether a file looks as it did when it was last read well, by its size and time."""
     status = status_of(source.path)
-    return status is not None and status == (file.disk_size, file.mtime_ns)
+    return not file.error and status is not None and status == (file.disk_size, file.mtime_ns)
 
 
 def request(

@@ -196,6 +196,12 @@ def due(now: datetime | None = None) -> list[Run]:
     return found
 
 
+def first_waiting() -> Run | None:
+    """The most urgent run that could be begun now, rung or not."""
+    waiting = Run.objects.filter(claimable(timezone.now()), state=RunState.QUEUED)
+    return waiting.order_by("priority", "id").first()
+
+
 def window() -> int:
     """How many runs may be rung and unanswered: enough to keep each worker busy."""
     return 2 * int(settings.CELERY_WORKER_CONCURRENCY) + 2

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from contextlab.services import imports, runs
-from contextlab.services.work import execute
-from contextlab.tasks.ringing import ring
+from contextlab.services import imports
+from contextlab.tasks.working import work_off
 
 
 @shared_task(name="contextlab.import")
 def import_file(uid: str) -> None:
     """Import the run's file."""
-    ring([*execute(uid, imports.perform), *runs.due()])
+    work_off(uid, imports.perform)

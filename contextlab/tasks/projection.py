@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from contextlab.services import projection, runs
-from contextlab.services.work import execute
-from contextlab.tasks.ringing import ring
+from contextlab.services import projection
+from contextlab.tasks.working import work_off
 
 
 @shared_task(name="contextlab.project")
 def project_view(uid: str) -> None:
     """Make the run's view."""
-    ring([*execute(uid, projection.perform), *runs.due()])
+    work_off(uid, projection.perform)
