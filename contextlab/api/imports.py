@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from django.db import transaction
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
@@ -50,7 +49,7 @@ class Import(ApiView):
         except uploads.UploadTooLarge as error:
             raise ApiError(413, str(error), place="body") from error
         finally:
-            transaction.on_commit(lambda: tasks.ring(queued), robust=True)
+            tasks.ring(queued)
         return Response({"runs": [run_values(self.workspace, run.uid) for run in queued]}, status=202)
 
 
