@@ -38,6 +38,18 @@ def test_boundary_and_flag_are_one_compaction() -> None:
     assert [turn.id for turn in got.of(TurnStart)] == ["a1", "a3"]
 
 
+def test_attachments_may_come_before_the_summary() -> None:
+    """What the client attaches between a boundary and its summary does not part them: it is one compaction."""
+    log = working(Log())
+    log.boundary()
+    log.add("attachment", attachment={"type": "file", "filename": "conf"})
+    log.summary()
+    log.answer("m3", text("Yes."))
+    got = log.read()
+    assert [compaction.summary for compaction in got.of(Compaction)] == ["u7"]
+    assert got.contexts()["m3"] == ["u7", "u6"]
+
+
 def test_boundary_without_metadata_is_unknown_not_zero() -> None:
     """A boundary that says nothing is a compaction of which nothing is known."""
     log = working(Log())

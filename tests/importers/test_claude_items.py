@@ -278,6 +278,24 @@ def test_queued_attachment_is_not_read_twice() -> None:
     ]
 
 
+def test_texts_that_newer_versions_take_from_the_queue_have_attachments() -> None:
+    """Where a version attaches what it delivers, a text that only left the queue was cancelled or went to an agent."""
+    log = Log()
+    log.user("Go", parent=None)
+    log.add("attachment", attachment={"type": "skill_listing", "content": "- one"})
+    log.answer("m1", call("t1"), stop="tool_use")
+    for words in ("cancelled", "delivered"):
+        queue(log, "enqueue", words)
+    log.add("attachment", attachment={"type": "queued_command", "prompt": [text("delivered")]})
+    queue(log, "remove", "delivered")
+    queue(log, "remove", "cancelled")
+    log.add("attachment", attachment={"type": "queued_command", "prompt": "<task-notification>done"})
+    assert [(item.text, item.injected) for item in log.read().items()[3:]] == [
+        ("delivered", Injected.QUEUED),
+        ("<task-notification>done", Injected.TASK),
+    ]
+
+
 def test_unknown_types_are_counted_and_keep_their_place() -> None:
     """A type that is not known is counted and noted once; what hangs on it keeps its path."""
     log = Log()

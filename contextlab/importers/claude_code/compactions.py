@@ -19,17 +19,14 @@ from contextlab.importers.lines import Record, clean
 
 def summary(reader: Reader, thread: Thread, line: Line, record: Record, uuid: str, text: str) -> None:
     """The text of a compaction: of the boundary that waits, of the one it names, or of one without a row."""
-    waiting = thread.awaits_summary
-    late = not waiting and thread.boundary_node != NONE and thread.last_boundary == line.parent
-    if not waiting and not late:
+    if not thread.expects_summary:
         thread.begin_epoch([])
         line.parent = msgspec.UNSET
         thread.last_node = NONE
         thread.hold_boundary(Compaction(f"{uuid}:compaction", line.timestamp, record.place))
     node = reader.enter(thread, line, record, uuid)
-    thread.settle_boundary(uuid)
     thread.tree.items[node] = 1
-    thread.add(ItemEvent(uuid, Kind.SUMMARY, text, uuid, line.timestamp, record.place))
+    thread.settle_boundary(ItemEvent(uuid, Kind.SUMMARY, text, uuid, line.timestamp, record.place))
 
 
 def boundary(reader: Reader, thread: Thread, line: Line, record: Record, uuid: str) -> None:
@@ -43,7 +40,6 @@ def boundary(reader: Reader, thread: Thread, line: Line, record: Record, uuid: s
     node = reader.enter(thread, line, record, uuid)
     for head in heads:
         thread.tree.parents[head] = node
-    thread.boundary_node, thread.last_boundary = node, line.uuid
     event = Compaction(uuid, line.timestamp, record.place, keeps=ids)
     event.trigger = clean(data["trigger"]) if isinstance(data.get("trigger"), str) else None
     event.pre_tokens, event.post_tokens = _whole(data.get("preTokens")), _whole(data.get("postTokens"))

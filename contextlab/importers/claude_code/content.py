@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Raw
 
@@ -147,12 +147,19 @@ def attachment_text(raw: Raw) -> tuple[str, str]:
     if not isinstance(value, dict):
         return "unknown", clean(as_logged(raw))
     kind = value.get("type")
-    text = next(
-        (value[key] for key in ("prompt", "content", "text") if isinstance(value.get(key), str)), None
-    )
+    texts = (_words(value.get(key)) for key in ("prompt", "content", "text"))
+    text = next((text for text in texts if text is not None), None)
     return clean(kind) if isinstance(kind, str) else "unknown", clean(
         as_logged(raw) if text is None else text
     )
+
+
+def _words(value: Any) -> str | None:
+    """A text, or the texts of a list of blocks; None for all else."""
+    if isinstance(value, list) and value:
+        texts = [part.get("text") for part in value if isinstance(part, dict) and part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str)) or None
+    return value if isinstance(value, str) else None
 
 
 def error_text(error: Raw, content: Raw) -> str:

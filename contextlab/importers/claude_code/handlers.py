@@ -22,6 +22,7 @@ Handler = Callable[[Reader, Line, Record], None]
 
 IGNORED = (
     "file-history-snapshot",
+    "file-history-delta",
     "pr-link",
     "last-prompt",
     "tag",
@@ -32,6 +33,8 @@ IGNORED = (
     "permission-mode",
     "worktree-state",
     "attribution-snapshot",
+    "bridge-session",
+    "relocated",
 )
 """Types that are known and have no part in the context."""
 
@@ -106,10 +109,12 @@ def attachment(reader: Reader, line: Line, record: Record) -> None:
     node = reader.enter(thread, line, record, uuid, root=True)
     kind, text = attachment_text(line.attachment)
     queued = kind == "queued_command"
+    reader.main_thread(line).attaches = True
     if queued:
-        thread.forget_queued(text)
+        thread.queue.has_own_record(text)
     event = ItemEvent(uuid, Kind.USER, text, uuid, line.timestamp, record.place, label=kind)
-    event.injected = Injected.QUEUED if queued else Injected.ATTACHMENT
+    voice = prompts.voice_of(text, meta=False) if queued else None
+    event.injected = (voice.injected or Injected.QUEUED) if voice else Injected.ATTACHMENT
     thread.add(event)
     thread.tree.items[node] = 1
 
@@ -120,14 +125,16 @@ def queue_operation(reader: Reader, line: Line, record: Record) -> None:
     thread = reader.main_thread(line)
     if line.operation == "enqueue":
         if text := as_string(line.content):
-            thread.enqueue(clean(text), line.timestamp, record.place)
+            thread.queue.add(clean(text), line.timestamp, record.place)
     elif line.operation == "popAll":
-        thread.clear_queue()
+        thread.queue.clear()
     elif line.operation == "dequeue":
         thread.trigger = "queued"
-    elif line.operation == "remove" and (entry := thread.take_queued(as_string(line.content))) is not None:
+    elif line.operation == "remove" and (entry := thread.queue.take(as_string(line.content))) is not None:
         text, ts, place = entry
-        if not text.lstrip().startswith("/") and not prompts.is_task(text):
+        # Newer versions attach what they deliver: without an attachment the text went elsewhere, or nowhere.
+        elsewhere = thread.attaches or line.reason not in (None, "absorbed_mid_turn")
+        if not elsewhere and not text.lstrip().startswith("/") and not prompts.is_task(text):
             voice = prompts.voice_of(text, meta=False)
             thread.deliver(text, ts, place, voice.injected or Injected.QUEUED)
 

@@ -18,6 +18,11 @@ RECENT = 1 << 16
 class IdMap:
     """Id -> number; an id that is set again gets the newer number."""
 
+    __slots__ = (
+        "_older",
+        "_recent",
+    )
+
     def __init__(self) -> None:
         self._recent: dict[int, int] = {}
         self._older: list[tuple[array[int], array[int]]] = []
@@ -61,3 +66,8 @@ def made_up_id(raw: bytes, seen: dict[str, int]) -> str:
     name = f"made-{blake2b(raw, digest_size=12).hexdigest()}"
     count = seen[name] = seen.get(name, 0) + 1
     return name if count == 1 else f"{name}-{count}"
+
+
+def digest(text: str) -> str:
+    """A short name for a text."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

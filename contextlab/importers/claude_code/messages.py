@@ -87,7 +87,7 @@ def _prompt(
     if opening is not None:
         thread.begin_turn(uuid, line.timestamp, voices[opening].trigger or "prompt")
         text = contents[opening].text
-        thread.taken_as_prompt(text)
+        thread.queue.became_prompt(text)
         named = prompts.command_title if voices[opening].label == "command" else prompts.title_from
         thread.name(named(text), "prompt")
     for part, (content, voice) in enumerate(zip(contents, voices, strict=True)):

@@ -18,6 +18,9 @@ from contextlab.importers.lines import Record, clean, warn
 from contextlab.importers.streams import Source
 
 TITLES_KEPT = 500
+SIDES_OPEN = 50
+"""Inline subagents that may be at work at once; older ones are taken as idle."""
+
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AGENT_FILE = re.compile(
     r"(?:(?:.*/)?([^/]+)/subagents/(?:.*/)?|(?:.*/)?)agent-([^/]+?)\.jsonl(?:\.zst|\.gz)?"
@@ -141,7 +144,7 @@ class Reader:
         main = self.main_thread(line)
         root = bounded(line.uuid or f"line-{self.report.lines}")
         key = self.child_key(line.agent) if line.agent else f"{self.base}/side-{root}"
-        if any(thread.key == key for thread in self.threads[-50:]):
+        if any(thread.key == key for thread in self.threads[-SIDES_OPEN:]):
             self._side = next(thread for thread in reversed(self.threads) if thread.key == key)
             return self._side
         start = SessionStart(
@@ -150,6 +153,9 @@ class Reader:
         start.started_at, start.parent, start.role = _text(line.timestamp), main.key, "subagent"
         self._side = thread = self._begin(Thread(key, self.out, "subagent"), start)
         thread.anchor = anchor
+        if thread.number > SIDES_OPEN:
+            # Thousands of inline subagents would each hold their last texts until the file ends.
+            self.threads[thread.number - SIDES_OPEN].flush()
         return thread
 
     def _forked_from(self, line: Line) -> str | None:

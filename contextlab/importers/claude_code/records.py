@@ -47,6 +47,7 @@ class Line(msgspec.Struct, gc=False):
     forked_from: Raw = msgspec.field(default=NOTHING, name="forkedFrom")
     parent_tool: str | None = msgspec.field(default=None, name="parentToolUseID")
     operation: str | None = None
+    reason: str | None = None
     summary: str | None = None
     leaf: str | None = msgspec.field(default=None, name="leafUuid")
     custom_title: str | None = msgspec.field(default=None, name="customTitle")

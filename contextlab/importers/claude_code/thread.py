@@ -7,7 +7,6 @@ next step begins, because more chunks of the same answer may follow it in the fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import blake2b
 
 from contextlab.core.events import (
     Cleared,
@@ -22,7 +21,8 @@ from contextlab.core.events import (
     Usage,
 )
 from contextlab.core.items import Injected, Kind, Reason, Verdict
-from contextlab.importers.claude_code.ids import IdMap
+from contextlab.importers.claude_code.ids import IdMap, digest
+from contextlab.importers.claude_code.queued import Queue
 from contextlab.importers.claude_code.records import Tokens
 from contextlab.importers.claude_code.tree import Tree
 from contextlab.importers.lines import clean, parse_text
@@ -45,6 +45,37 @@ MOST_TOKENS = 2**53
 class Thread:
     """The state of one session; `emit` takes its events."""
 
+    __slots__ = (
+        "_behind",
+        "_boundary",
+        "_emit",
+        "_held",
+        "_step",
+        "_tasks",
+        "_title_rank",
+        "_usage",
+        "anchor",
+        "answers",
+        "attaches",
+        "calls",
+        "expects_summary",
+        "groups",
+        "has_items",
+        "key",
+        "last_node",
+        "last_ts",
+        "linked",
+        "model",
+        "number",
+        "queue",
+        "restarted",
+        "role",
+        "tree",
+        "trigger",
+        "turn",
+        "version",
+    )
+
     def __init__(self, key: str, emit: Emit, role: str | None = None) -> None:
         self.key = key
         self.role = role
@@ -63,8 +94,10 @@ class Thread:
         self.groups = IdMap()
         """Message id -> group."""
         self.has_items = False
-        self.boundary_node = -1
-        self.last_boundary: str | None = None
+        self.expects_summary = False
+        """A compaction began an epoch in which no summary and no step has come yet."""
+        self.attaches = False
+        """The writing version records queued texts as attachments."""
         self.last_node = -1
         self.last_ts: str | None = None
         self.version: str | None = None
@@ -77,10 +110,9 @@ class Thread:
         self._step: StepEvent | None = None
         self._usage: Usage | None = None
         self._held: list[Event] = []
-        self._queued: list[ItemEvent] = []
-        self._queue: list[tuple[str, str | None, Place]] = []
-        self._queue_seen: dict[str, int] = {}
+        self.queue = Queue()
         self._boundary: Compaction | None = None
+        self._behind: list[ItemEvent] = []
         self._title_rank = 0
 
     # Events -----------------------------------------------------------------------------------------------
@@ -92,7 +124,11 @@ class Thread:
     def add(self, event: Event) -> None:
         """An event that stands behind the open step, in file order."""
         if self._boundary is not None and isinstance(event, (ItemEvent, TurnStart)):
-            self.settle_boundary(None)
+            if isinstance(event, ItemEvent) and (event.injected or event.kind == Kind.UI):
+                # What the client attaches may come before the summary, which has to follow its compaction.
+                self._behind.append(event)
+                return
+            self.settle_boundary()
         if isinstance(event, ItemEvent):
             self.restarted = False
             self.has_items = True
@@ -111,7 +147,7 @@ class Thread:
     def begin_step(self, event: StepEvent, node: int) -> None:
         """A model call begins: what waited comes first, then what the call no longer sees, then the call."""
         self.flush()
-        self.settle_boundary(None)
+        self.settle_boundary()
         out, back = self.tree.begin_step(node)
         for nodes, verdict in ((out, Verdict.DROPPED), (back, Verdict.KEPT)):
             if ids := self.tree.item_ids(nodes):
@@ -123,6 +159,7 @@ class Thread:
             self.model = event.model
             self.tell(SessionStart(self.key, model=event.model))
         self._step, self._usage, self.restarted, self.has_items = event, None, False, True
+        self.expects_summary = False
         self.tell(event)
 
     def add_part(self, event: ItemEvent) -> None:
@@ -163,36 +200,36 @@ class Thread:
     def finish(self) -> None:
         """The log ends."""
         self.flush()
-        self.settle_boundary(None)
+        self.settle_boundary()
 
     # Compactions ------------------------------------------------------------------------------------------
 
     def begin_epoch(self, keeps: list[int]) -> None:
         """Nothing that stands so far is in the context any more, except the nodes of `keeps`."""
-        self.settle_boundary(None)
+        self.settle_boundary()
         self.flush()
         self.tree.begin_epoch(keeps)
         self.answers = {call: node for call, node in self.answers.items() if node // PARTS in keeps}
 
     def hold_boundary(self, event: Compaction) -> None:
-        """A compaction whose summary, if there is one, is the next thing of the thread."""
+        """A compaction whose summary, if there is one, comes before anything else that is said."""
         self._boundary = event
+        self.expects_summary = True
 
-    @property
-    def awaits_summary(self) -> bool:
-        """Whether a compaction waits for its summary."""
-        return self._boundary is not None
-
-    def settle_boundary(self, summary: str | None) -> bool:
-        """Give out the compaction that waits, with its summary's id; False when none waits."""
+    def settle_boundary(self, summary: ItemEvent | None = None) -> None:
+        """Give out the compaction that waits, its summary, and what came between; a summary alone if none waits."""
         event, self._boundary = self._boundary, None
-        if event is None:
-            return False
-        event.summary = summary
-        self.tell(event)
-        return True
+        behind, self._behind = self._behind, []
+        if event is not None:
+            event.summary = summary.id if summary else None
+            self.tell(event)
+        if summary is not None:
+            self.expects_summary = False
+            self.add(summary)
+        for item in behind:
+            self.add(item)
 
-    # Titles and the queue ---------------------------------------------------------------------------------
+    # Titles and tasks ---------------------------------------------------------------------------------
 
     def name(self, title: str | None, rank: str) -> None:
         """Take a title if it is at least as good as the one known; of the prompts the first names the session."""
@@ -202,38 +239,6 @@ class Thread:
         origin = "record" if rank in ("ai", "custom") else rank
         self.tell(SessionStart(self.key, title=title, title_origin=origin))
 
-    def enqueue(self, text: str, ts: str | None, place: Place) -> None:
-        """The person typed this while the agent worked."""
-        self._queue.append((text, ts, place))
-
-    def take_queued(self, text: str | None) -> tuple[str, str | None, Place] | None:
-        """What a `remove` takes: the text it names, else the oldest typed text, else the newest other entry."""
-        for index, entry in enumerate(self._queue):
-            if entry[0] == text or (text is None and not entry[0].lstrip().startswith(("/", "{", "<"))):
-                return self._queue.pop(index)
-        return self._queue.pop() if self._queue and text is None else None
-
-    def taken_as_prompt(self, text: str) -> None:
-        """A prompt has its own record: it does not wait in the queue any more."""
-        for index, entry in enumerate(self._queue):
-            if entry[0] == text:
-                del self._queue[index]
-                return
-
-    def clear_queue(self) -> None:
-        """The queue went back into the input line."""
-        self._queue.clear()
-
-    def deliver(self, text: str, ts: str | None, place: Place, injected: Injected) -> None:
-        """A queued text reached the model in the middle of a turn; no other record of it exists."""
-        digest = _digest(text)
-        count = self._queue_seen[digest] = self._queue_seen.get(digest, 0) + 1
-        name = f"queued-{digest}" if count == 1 else f"queued-{digest}-{count}"
-        event = ItemEvent(name, Kind.USER, text, name, ts, place, injected=injected, label="queued")
-        self._queued.append(event)
-        if self._step is None:
-            self._place_queued()
-
     def remember_task(self, call: str, arguments: str) -> None:
         """A call gives a task to a subagent, which may stand in this very file."""
         try:
@@ -242,7 +247,7 @@ class Thread:
             return
         if isinstance(value, dict) and isinstance(value.get("prompt"), str):
             kind = value.get("subagent_type")
-            self._tasks[_digest(clean(value["prompt"]))] = (
+            self._tasks[digest(clean(value["prompt"]))] = (
                 call,
                 clean(kind) if isinstance(kind, str) else None,
             )
@@ -251,22 +256,20 @@ class Thread:
 
     def take_task(self, prompt: str) -> tuple[str, str | None] | None:
         """The call (and the agent's type) that gave this task, once."""
-        return self._tasks.pop(_digest(prompt), None)
-
-    def forget_queued(self, text: str) -> None:
-        """Another record of a queued text exists: it is not placed a second time."""
-        for event in self._queued:
-            if event.text == text:
-                self._queued.remove(event)
-                return
+        return self._tasks.pop(digest(prompt), None)
 
     def note(self, code: str, text: str, place: Place | None, ts: str | None = None) -> None:
         """Say something about this place of the session."""
         self.add(Note(code, text, place, ts))
 
+    def deliver(self, text: str, ts: str | None, place: Place, injected: Injected) -> None:
+        """A queued text reached the model in the middle of a turn: it stands behind the results."""
+        self.queue.deliver(text, ts, place, injected)
+        if self._step is None:
+            self._place_queued()
+
     def _place_queued(self) -> None:
-        queued, self._queued = self._queued, []
-        for event in queued:
+        for event in self.queue.release():
             self.add(event)
 
     @staticmethod
@@ -274,10 +277,6 @@ class Thread:
         return any(
             part is not None for part in (usage.input, usage.cache_read, usage.cache_write, usage.output)
         )
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _merged(old: Usage | None, new: Usage) -> Usage:

@@ -28,6 +28,25 @@ _ONLY_RESULT = bytes(flags & RESULT for flags in range(256))
 class Tree:
     """The nodes and groups of one thread."""
 
+    __slots__ = (
+        "_epoch",
+        "_epoch_group",
+        "_keeps",
+        "_odd",
+        "_since",
+        "_tip",
+        "_unsure",
+        "_uuids",
+        "_weights",
+        "finished",
+        "first_of",
+        "flags",
+        "groups",
+        "items",
+        "outputs",
+        "parents",
+    )
+
     def __init__(self) -> None:
         self.parents = array("i")
         self.groups = array("i")
