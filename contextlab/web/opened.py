@@ -16,7 +16,7 @@ from contextlab.queries.session import ViewLine, find_session, find_view
 from contextlab.queries.step_page import Seen
 from contextlab.services.projection import open_view
 from contextlab.store.models import Session
-from contextlab.web.background import ring
+from contextlab.tasks import ring
 from contextlab.web.workspace import workspace_of
 
 RECORDED = "recorded"
