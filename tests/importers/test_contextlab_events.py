@@ -10,7 +10,7 @@ from contextlab.core import events as ev
 from contextlab.core.items import Injected, Kind, Media, Reason, Verdict
 from contextlab.importers.contextlab_events import write_events, write_sessions
 from tests.importers.codex_log import Rollout
-from tests.importers.reading import CORPUS, comparable, lines, needs_corpus, read
+from tests.importers.reading import CHECKOUT, CORPUS, comparable, lines, needs_corpus, read
 
 HEAD = {"format": "contextlab-events", "version": 1, "session": {"id": "s1"}}
 
@@ -127,6 +127,23 @@ def test_a_plain_loop_needs_no_bookkeeping():
     assert [step.prompt_tokens for step in session.timeline.steps] == [10, None]
     assert len({item.id for item in made.items}) == 5
     assert [item.step for item in made.items if item.kind == Kind.ASSISTANT] == ["step", "step#2"]
+
+
+def test_the_example_of_the_documentation_runs(tmp_path, monkeypatch):
+    """The loop in docs/formats/contextlab-events.md writes a session that is read whole."""
+    page = (CHECKOUT / "docs" / "formats" / "contextlab-events.md").read_text()
+    program = page.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(program, {"__name__": "example"})
+    made = read(tmp_path / "run.events.jsonl")
+    assert not made.report.skipped
+    assert not made.report.warnings
+    assert [(step.model, step.prompt_tokens) for step in made.session.timeline.steps] == [
+        ("my-model", 40)
+    ] * 2
+    assert made.context(2) == ["Use the tools.", "What is 2+2?", '{"a": 2, "b": 2}', '{"sum": 4}']
+    example = page.split("```json\n")[1].split("```")[0]
+    assert len(read(example).session.timeline.steps) == 2
 
 
 def test_harness_prompts_start_no_turn():

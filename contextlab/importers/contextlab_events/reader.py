@@ -43,6 +43,7 @@ class _Session:
 
     names: Occurrences = field(default_factory=Occurrences)
     step: str | None = None
+    model: str | None = None
     announced: bool = False
     """A turn_start came after the last item: the next prompt belongs to it."""
 
@@ -103,7 +104,7 @@ class Reader:
         given = mapping(value.get("session"))
         start: SessionStart = build(SessionStart, given, self.report)
         self._current = start.native_id
-        self._sessions.setdefault(start.native_id, _Session())
+        self._sessions.setdefault(start.native_id, _Session()).model = start.model
         return start
 
     def _key_of(self, value: dict[str, Any], record: Record, made: type[Any]) -> str:
@@ -126,13 +127,17 @@ class Reader:
             _complete_item(given, session)
         elif made is Usage:
             given.setdefault("step", session.step)
-        elif made not in _NAMELESS and not given.get("id"):
+        elif made is StepEvent:
+            given.setdefault("model", session.model)
+        if made not in (*_NAMELESS, ItemEvent, Usage) and not given.get("id"):
             given["id"] = session.names(given["type"])
         event = build(made, given, self.report)
         if any(one.name == "place" for one in dataclasses.fields(made)):
             event.place = record.place
         if isinstance(event, StepEvent):
             session.step = event.id
+        elif isinstance(event, SessionStart):
+            session.model = event.model or session.model
         elif isinstance(event, TurnStart):
             session.announced = True
         elif isinstance(event, ItemEvent):

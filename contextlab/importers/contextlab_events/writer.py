@@ -45,10 +45,10 @@ def _dump(value: dict[str, Any]) -> str:
 def _fields(event: Any) -> dict[str, Any]:
     said: dict[str, Any] = {}
     item = event if isinstance(event, ItemEvent) else None
-    always = ("step", "opens_turn") if item is not None and item.kind in _FILLED_IN else ()
+    always = ("step", "opens_turn") if item is not None and item.kind in _FILLED_IN else ("model",)
     for one in dataclasses.fields(event):
         value = getattr(event, one.name)
-        plain = value == one.default and one.name not in always
+        plain = value == one.default and (one.name not in always or isinstance(event, SessionStart))
         own_entry = item is not None and one.name == "entry" and value == item.id
         # Places are not written: they are where an event stands in the file that is read.
         if one.name != "place" and not plain and not own_entry:
