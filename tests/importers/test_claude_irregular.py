@@ -7,7 +7,17 @@ from typing import Any
 from contextlab.core.events import Cleared, Compaction, TurnEnd
 from contextlab.core.items import Kind, Media
 from contextlab.importers import claude_code
-from tests.importers.claude_log import CORPUS, LOGS, Note, Read, StepEvent, TurnStart, needs_corpus, read_path
+from tests.importers.claude_log import (
+    CORPUS,
+    LOGS,
+    Log,
+    Note,
+    Read,
+    StepEvent,
+    TurnStart,
+    needs_corpus,
+    read_path,
+)
 
 
 def log(name: str, **source: Any) -> Read:
@@ -264,3 +274,15 @@ def test_real_compactions_are_followed_by_their_summary() -> None:
                 assert getattr(following, "kind", None) == Kind.SUMMARY
                 assert event.pre_tokens
     assert count == 10
+
+
+def test_crashed_append_costs_its_line_only() -> None:
+    """A line of NUL bytes between two records is skipped with its number; both records are read."""
+    built = Log()
+    built.user("one", parent=None)
+    built.raw("\x00" * 512)
+    built.answer("m1", {"type": "text", "text": "two"})
+    got = built.read()
+    assert [item.text for item in got.items()] == ["one", "two"]
+    assert [line for line, _ in got.report.skipped] == [2]
+    assert [note.text for note in got.notes("skipped")] == ["line 2: NUL bytes (an interrupted write)"]
