@@ -42,7 +42,7 @@ def is_right(kind: str) -> bool:
 
 def pip(*args: str) -> int:
     """Run the environment's pip and return its exit code."""
-    command = [str(BIN / "python"), "-m", "pip", "--disable-pip-version-check", "install", "-q", *args]
+    command = [str(BIN / "python"), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *args]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

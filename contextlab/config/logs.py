@@ -40,6 +40,8 @@ def logging_config(level: str) -> dict[str, Any]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
+            # A page that does not exist is the visitor's mistake, not news for the terminal.
+            "django.request": {"level": "ERROR"},
             "django": {"handlers": [], "level": level, "propagate": True},
             # Its own handler would print the same lines a second time, unredacted.
             "django.server": {"handlers": [], "level": level, "propagate": True},

@@ -70,7 +70,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "contextlab.web.middleware.SecurityHeadersMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "contextlab.web.static_files.StaticFilesMiddleware",
     "contextlab.web.middleware.OriginCheckMiddleware",
     "contextlab.web.middleware.UploadLimitMiddleware",
     "django.middleware.gzip.GZipMiddleware",
@@ -114,6 +114,7 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not STATIC_ROOT
 WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_MAX_AGE = 3600 if STATIC_ROOT else 0
 
 # Database ----------------------------------------------------------------------------------------
