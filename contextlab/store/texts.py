@@ -1,12 +1,12 @@
 """Texts of items and raw bytes of logs, read from their segments: byte for byte what was imported.
 
-A segment once written never changes (a longer one gets a new key), so decompressed ones are kept for a while.
+Decompressed segments are kept for a while, by the hash of their content.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from threading import Lock
 from typing import Any
 
@@ -23,24 +23,24 @@ CACHE_BYTES = 16 * 1024 * 1024
 
 
 class _Cache:
-    """Decompressed segments by table and key, the least recently used one goes first."""
+    """Decompressed segments by the hash of their content; the least recently used one goes first."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._size = limit, 0
-        self._kept: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: tuple[str, int]) -> bytes | None:
+    def get(self, sha256: str) -> bytes | None:
         with self._lock:
-            if (data := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
+            if (data := self._kept.get(sha256)) is not None:
+                self._kept.move_to_end(sha256)
             return data
 
-    def put(self, key: tuple[str, int], data: bytes) -> None:
+    def put(self, sha256: str, data: bytes) -> None:
         with self._lock:
-            if key in self._kept or len(data) > self._limit // 4:
+            if sha256 in self._kept or len(data) > self._limit // 4:
                 return
-            self._kept[key] = data
+            self._kept[sha256] = data
             self._size += len(data)
             while self._size > self._limit:
                 self._size -= len(self._kept.popitem(last=False)[1])
@@ -58,7 +58,7 @@ def read_texts(
     """
     wanted = list(refs)
     rows = TextSegment.objects.filter(session_id=session_id, revision=revision)
-    data = _segments(rows, {ref[1] for ref in wanted if ref[3]}, "text", TextSegment)
+    data = _segments(rows, {ref[1] for ref in wanted if ref[3]})
     texts = {}
     for position, number, offset, length in wanted:
         size = length if most is None else min(length, most)
@@ -73,31 +73,27 @@ def read_raw(file: LogFile, offset: int, length: int) -> bytes:
     """The log's own bytes from `offset` on; fewer than `length` where the file ended."""
     first, last = offset // RAW_SEGMENT, max(offset, offset + length - 1) // RAW_SEGMENT
     rows = RawSegment.objects.filter(file_id=file.pk, revision=file.revision)
-    data = _segments(rows, range(first, last + 1), "raw", RawSegment)
+    data = _segments(rows, range(first, last + 1))
     joined = b"".join(data.get(number, b"") for number in range(first, last + 1))
     start = offset - first * RAW_SEGMENT
     return joined[start : start + length]
 
 
-def _segments(
-    rows: QuerySet[Any], numbers: Iterable[int], table: str, model: type[TextSegment] | type[RawSegment]
-) -> dict[int, bytes]:
+def _segments(rows: QuerySet[Any], numbers: Iterable[int]) -> dict[int, bytes]:
     """Decompressed segments by number; those that are not kept in memory are read from the database."""
+    wanted = sorted(numbers)
+    if not wanted:
+        return {}
     found: dict[int, bytes] = {}
-    missing: dict[int, int] = {}
-    for key, number in _keys(rows, sorted(numbers)):
-        if (data := _cache.get((table, key))) is not None:
+    missing: list[int] = []
+    rows = rows.filter(number__in=wanted)
+    for number, sha256 in rows.values_list("number", "sha256"):
+        if (data := _cache.get(sha256)) is not None:
             found[number] = data
         else:
-            missing[key] = number
+            missing.append(number)
     unpack = zstandard.ZstdDecompressor().decompress
-    for key, packed in model.objects.filter(pk__in=missing).values_list("pk", "data"):
-        found[missing[key]] = data = unpack(bytes(packed))
-        _cache.put((table, key), data)
+    for number, sha256, packed in rows.filter(number__in=missing).values_list("number", "sha256", "data"):
+        found[number] = data = unpack(bytes(packed))
+        _cache.put(sha256, data)
     return found
-
-
-def _keys(rows: QuerySet[Any], numbers: Sequence[int]) -> Iterable[tuple[int, int]]:
-    if not numbers:
-        return ()
-    return rows.filter(number__in=numbers).values_list("pk", "number")

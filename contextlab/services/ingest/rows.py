@@ -38,7 +38,7 @@ COMPACTION_COLUMNS = (
     *OWNER, "number", "micro", "native_id", "at_step", "upto", "origin", "trigger", "pre_tokens", "post_tokens",
     "tokens_saved", "opaque", "summary", "ts", "items_summarised",
 )  # fmt: skip
-TEXT_COLUMNS = (*OWNER, "number", "length", "data")
+TEXT_COLUMNS = (*OWNER, "number", "length", "sha256", "data")
 
 ID_LENGTH = 255
 PREVIEW = 240

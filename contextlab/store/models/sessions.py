@@ -123,6 +123,7 @@ class TextSegment(SessionRow):
 
     number = models.IntegerField()
     length = models.IntegerField()
+    sha256 = models.CharField(max_length=64)
     data = models.BinaryField()
 
     class Meta:
