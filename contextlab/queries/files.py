@@ -140,7 +140,7 @@ def file_page(workspace: int, uid: uuid.UUID) -> FilePage | None:
 
 def holdings(workspace: int, problems: int = 20) -> Holdings:
     """Counts and sizes for the data page; at most `problems` files with problems, newest first."""
-    files = LogFile.objects.filter(workspace_id=workspace)
+    files = LogFile.objects.filter(workspace_id=workspace, forgotten_at=None)
     sums = files.aggregate(n=Count("id"), bytes=Sum("size"))
     sessions = Session.objects.filter(workspace_id=workspace)
     bad = files.exclude(error="") | files.filter(report__skipped_total__gt=0)

@@ -55,6 +55,12 @@ class RunView:
         return self.state not in FINISHED
 
     @property
+    def file(self) -> uuid.UUID | None:
+        """The file that an import reads."""
+        is_file = self.kind == Run.Kind.IMPORT and len(self.target) == 32
+        return uuid.UUID(hex=self.target) if is_file else None
+
+    @property
     def words(self) -> str:
         """What it is, for people."""
         return _WORDS.get(Run.Kind(self.kind), self.kind) if self.kind in Run.Kind.values else self.kind
@@ -74,14 +80,29 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class ScanView:
+    """A scan: its own run (files), and what its imports add to it."""
+
+    run: RunView
+    bytes_done: int
+    bytes_total: int
+    failed: int
+
+    @property
+    def asked_for_rest(self) -> bool:
+        """Whether it reads everything, not only the last seven days."""
+        return bool(self.run.params.get("rest"))
+
+
+@dataclass(frozen=True, slots=True)
 class Activity:
     """All that goes on in a workspace, and what ended in the last minutes."""
 
-    scan: RunView | None = None
+    scan: ScanView | None = None
     reading: Sequence[RunView] = ()
     """Imports that work right now."""
     queued: int = 0
-    """Imports that wait."""
+    """Imports that wait, without those that the scan counts."""
     imported: int = 0
     """Imports that ended well in the last minutes."""
     imported_bytes: int = 0
@@ -92,7 +113,7 @@ class Activity:
     @property
     def active(self) -> bool:
         """Whether anything still changes, so that a page should ask again."""
-        return bool((self.scan and self.scan.active) or self.reading or self.queued or self.background)
+        return bool((self.scan and self.scan.run.active) or self.reading or self.queued or self.background)
 
     @property
     def anything(self) -> bool:
@@ -137,19 +158,30 @@ def activity(workspace: int, now: datetime) -> Activity:
     scans = runs.filter(kind=Run.Kind.SCAN).filter(
         Q(state__in=ACTIVE) | Q(finished_at__gte=now - JUST_FINISHED)
     )
-    scan = _views(scans.order_by("-id")[:1])
     others = runs.filter(state__in=ACTIVE).exclude(kind__in=(Run.Kind.IMPORT, Run.Kind.SCAN))
     kinds = others.values_list("kind").annotate(n=Count("id")).order_by("kind")
     return Activity(
-        scan=scan[0] if scan else None,
+        scan=_scan(scans.order_by("-id")[:1]),
         reading=_views(imports.filter(state=RunState.RUNNING).order_by("id")[:4]),
-        queued=imports.filter(state=RunState.QUEUED).count(),
+        queued=imports.filter(state=RunState.QUEUED).exclude(parent__kind=Run.Kind.SCAN).count(),
         imported=ended["well"],
         imported_bytes=ended["bytes"] or 0,
         failed=_views(recent.filter(state=RunState.FAILED).order_by("-id")[:FAILURES_SHOWN]),
         failed_total=ended["failed"],
         background=tuple(Waiting(_WORDS.get(Run.Kind(kind), kind), count) for kind, count in kinds),
     )
+
+
+def _scan(scans: QuerySet[Run]) -> ScanView | None:
+    for run in _views(scans):
+        ended = Q(state__in=FINISHED)
+        sums = Run.objects.filter(parent__uid=run.uid).aggregate(
+            all=Sum("total"),
+            ended=Sum("total", filter=ended),
+            failed=Count("id", filter=Q(state=RunState.FAILED)),
+        )
+        return ScanView(run, sums["ended"] or 0, sums["all"] or 0, sums["failed"])
+    return None
 
 
 def _views(runs: QuerySet[Run]) -> list[RunView]:

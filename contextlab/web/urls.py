@@ -2,8 +2,22 @@
 
 from django.urls import URLPattern, URLResolver
 
-from contextlab.web.pages import chart, files, item, map, runs, session, sessions, step, turn
+from contextlab.web.pages import (
+    chart,
+    copy,
+    data,
+    files,
+    health,
+    imports,
+    item,
+    map,
+    runs,
+    session,
+    sessions,
+    step,
+    turn,
+)
 
-PAGES = (sessions, runs, files, session, turn, step, item, chart, map)
+PAGES = (sessions, imports, runs, files, data, health, session, turn, step, item, copy, chart, map)
 
 urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

@@ -75,6 +75,10 @@ document.addEventListener("htmx:timeout", () => { flash().textContent = "The ser
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id === "ask" && !event.target.open) event.target.showModal();
 });
+// What a dialog's form started is shown on the page behind it.
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.successful && event.target.closest?.("[data-closes-dialog]")) event.target.closest("dialog")?.close();
+});
 document.addEventListener("htmx:afterSettle", (event) => {
   const words = event.target.closest?.("[data-say]") ?? event.target.querySelector?.("[data-say]");
   if (words) say(words.dataset.say);

@@ -61,7 +61,7 @@ def test_what_failed_says_why_and_leads_to_the_report(client: Client) -> None:
     page = read(client.get("/activity"))
     assert "x.txt: unknown format" in page.text
     assert "old trouble" not in page.text
-    assert page.all("a", href=f"/files/{file.uid.hex}")
+    assert page.all("a", href=f"/files/{file.uid}")
 
 
 def test_what_landed_is_announced(client: Client) -> None:

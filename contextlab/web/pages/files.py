@@ -17,7 +17,7 @@ from contextlab.queries import files, runs
 from contextlab.services import imports
 from contextlab.store.models import RAW_SEGMENT, LogFile
 from contextlab.store.texts import read_raw
-from contextlab.web.background import ring
+from contextlab.tasks import ring
 from contextlab.web.workspace import workspace_of
 
 PIECE = 8 * RAW_SEGMENT

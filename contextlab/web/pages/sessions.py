@@ -15,7 +15,7 @@ from contextlab.importers import importers
 from contextlab.queries import runs, sessions
 from contextlab.queries.session_filters import SORTS, Filters
 from contextlab.web import addresses
-from contextlab.web.offer import offer
+from contextlab.web.offer import first_offer
 from contextlab.web.workspace import workspace_of
 
 
@@ -28,7 +28,13 @@ def session_list(request: HttpRequest) -> HttpResponse:
         values: dict[str, Any] = {"panel": "panels/session_empty.html"}
     else:
         values = list_values(workspace, filters, totals)
-    values |= {"filters": filters, "totals": totals, "nav": "sessions", "offer": offer(totals), **adding()}
+    values |= {
+        "filters": filters,
+        "totals": totals,
+        "nav": "sessions",
+        "offer": first_offer(totals),
+        **adding(),
+    }
     if not request.headers.get("HX-Request"):
         values |= {"activity": runs.activity(workspace, timezone.now()), "version": totals.version}
         return render(request, "pages/sessions.html", values)
@@ -59,7 +65,12 @@ def adding() -> dict[str, Any]:
     formats = [importer.LABEL for importer in importers()]
     limit = settings.MAX_UPLOAD_BYTES
     # In the unit of the setting, as the refusal says it.
-    return {"formats": formats, "upload_limit": limit, "upload_limit_words": f"{limit // 2**20:,} MB"}
+    return {
+        "formats": formats,
+        "upload_limit": limit,
+        "upload_limit_words": f"{limit // 2**20:,} MB",
+        "local": settings.LOCAL,
+    }
 
 
 def _with_address(request: HttpRequest, response: HttpResponse, filters: Filters) -> HttpResponse:
