@@ -154,8 +154,8 @@ class RecordedReplayer:
         del self._reasoning[:cut]
 
     def _report(self, step: Step, marked: bool) -> Report:
-        report = self.ledger.report(step)
-        calibrate(report, step, self.ledger.visible, self.ledger.blocks, self.ledger.hidden)
+        report = self.ledger.report()
+        calibrate(report, step, self.ledger.sent)
         report.source_faults = self._faults.listed()
         report.head_end, report.tail_start = self._gap(step.upto)
         self._reconciler.compare(step, report, marked)

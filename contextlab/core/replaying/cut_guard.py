@@ -6,8 +6,9 @@ from contextlab.core.budget import Budget
 from contextlab.core.items import KINDS, Kind
 from contextlab.core.pair_guard import PairGuard
 from contextlab.core.projection import NONE
-from contextlab.core.replaying.columns import REASONING, Columns
+from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
+from contextlab.core.replaying.sizes import REASONING
 
 
 class CutView:

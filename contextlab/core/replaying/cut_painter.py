@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 
 from contextlab.core.items import Reason, Verdict
 from contextlab.core.pair_guard import PairGuard
-from contextlab.core.replaying.columns import REASONING, RESULT, Columns
+from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Band, Cut
+from contextlab.core.replaying.sizes import REASONING
+from contextlab.core.replaying.sums import RESULT
 from contextlab.core.replaying.tape import ranges
 from contextlab.core.spans import Painted, SpanWriter
 
@@ -173,9 +176,21 @@ def _between(a: int, b: int) -> tuple[int, int]:
 
 
 def _differences(old: list[Band], new: list[Band]) -> list[tuple[int, int]]:
-    """Stretches that lie in a band of one list and not in an equal one of the other."""
-    common = set(old) & set(new)
-    return [(a, b) for band in (old, new) for a, b, reason in band if (a, b, reason) not in common]
+    """Stretches that lie in a band of one list and not in one with the same reason of the other."""
+    common = set(old).intersection(new)
+    before = [band for band in old if band not in common]
+    after = [band for band in new if band not in common]
+    edges = sorted({edge for first, stop, _ in (*before, *after) for edge in (first, stop)})
+    return [(a, b) for a, b in pairwise(edges) if _reason_at(before, a) != _reason_at(after, a)]
+
+
+def _reason_at(bands: list[Band], index: int) -> Reason | None:
+    at = bisect_right(bands, index, key=_first) - 1
+    return bands[at][2] if at >= 0 and index < bands[at][1] else None
+
+
+def _first(band: Band) -> int:
+    return band[0]
 
 
 def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:

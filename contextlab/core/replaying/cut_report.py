@@ -9,9 +9,10 @@ from contextlab.core.budget import Budget
 from contextlab.core.draft import is_over
 from contextlab.core.items import Reason
 from contextlab.core.pair_guard import PairGuard, guard_note
-from contextlab.core.replaying.columns import REASONING, RESULT, SUMMED_KINDS, Columns
+from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
-from contextlab.core.replaying.sizes import calibrate
+from contextlab.core.replaying.sizes import REASONING, Sent, calibrate
+from contextlab.core.replaying.sums import CALL, RESULT, SUMMED_KINDS
 from contextlab.core.report import Report
 from contextlab.core.timeline import Step
 
@@ -23,51 +24,58 @@ class Tally:
     """The sums of what stands, built up stretch by stretch and item by item."""
 
     __slots__ = ("by_kind", "chars", "cleared", "columns", "cut", "entries", "hidden", "items", "loud", "pinned",
-                 "quiet", "trimmed")  # fmt: skip
+                 "quiet", "tools", "trimmed")  # fmt: skip
 
     def __init__(self, columns: Columns, cut: Cut) -> None:
         """What must stay stands from the start (unless the cut is empty)."""
         self.columns = columns
         self.cut = cut
-        self.by_kind = [0] * SUMMED_KINDS if cut.empty else list(columns.pinned_by_kind)
-        self.chars = 0 if cut.empty else columns.totals.pinned_chars
-        self.items = self.pinned = 0 if cut.empty else len(columns.pins)
+        totals = columns.totals
         self.cleared = self.trimmed = self.entries = 0
-        self.loud, self.quiet, self.hidden = (0, 0, 0) if cut.empty else columns.pinned_reasoning
-        """Of reasoning that stands: items, tokens, calibrated tokens."""
+        if cut.empty:
+            self.by_kind = [0] * SUMMED_KINDS
+            self.chars = self.items = self.pinned = self.tools = self.loud = self.quiet = self.hidden = 0
+        else:
+            self.by_kind = totals.pinned_by_kind.copy()
+            self.chars, self.tools = totals.pinned_chars, totals.pinned_tools
+            self.items = self.pinned = len(columns.pins)
+            # Of reasoning that stands: items, tokens, calibrated tokens.
+            self.loud, self.quiet, self.hidden = totals.pinned_reasoning
 
     def add_stretch(self, a: int, b: int) -> None:
         """All free items in [a, b)."""
-        columns, clear, trim = self.columns, self.cut.clear, self.cut.trim
-        self.chars += columns.chars.between(a, b, clear, trim)
-        for code, column in enumerate(columns.by_kind):
-            self.by_kind[code] += column[b] - column[a]
-        count = columns.free_between(a, b)
+        sums, cut, by_kind = self.columns.sums, self.cut, self.by_kind
+        self.chars += sums.chars.between(a, b, cut.clear, cut.trim)
+        for code, column in enumerate(sums.by_kind):
+            by_kind[code] += column[b] - column[a]
+        count = self.columns.free_between(a, b)
         self.items += count
-        cleared = trimmed = 0
-        if a < clear:
-            stop = min(b, clear)
-            cleared = columns.result_count[stop] - columns.result_count[a]
-            self.by_kind[RESULT] += columns.tokens.results[stop] - columns.tokens.results[a]
-        whole = a
-        if a < trim:
-            whole = min(b, trim)
-            trimmed = columns.reasoning_count[whole] - columns.reasoning_count[a]
-            self.by_kind[REASONING] += columns.tokens.reasoning[whole] - columns.tokens.reasoning[a]
+        self.tools += sums.tool_count[b] - sums.tool_count[a]
+        replaced, whole = 0, a
+        if a < cut.clear:
+            stop = min(b, cut.clear)
+            replaced = sums.result_count[stop] - sums.result_count[a]
+            by_kind[RESULT] += sums.tokens.results[stop] - sums.tokens.results[a]
+            self.cleared += replaced
+        if a < cut.trim:
+            whole = min(b, cut.trim)
+            trimmed = sums.reasoning_count[whole] - sums.reasoning_count[a]
+            by_kind[REASONING] += sums.tokens.reasoning[whole] - sums.tokens.reasoning[a]
+            self.trimmed += trimmed
+            replaced += trimmed
         self._add_reasoning(whole, b, 1)
-        self.cleared += cleared
-        self.trimmed += trimmed
-        if b <= self.cut.prefix:
-            self.pinned += count - cleared - trimmed
-        self.entries += columns.run_of[b - 1] - columns.run_of[a] + 1
+        if b <= cut.prefix:
+            self.pinned += count - replaced
+        run_of = self.columns.run_of
+        self.entries += run_of[b - 1] - run_of[a] + 1
 
     def add_item(self, index: int, sign: int) -> None:
         """One free item more (1) or less (-1), apart from its entry."""
-        columns, kind = self.columns, self.columns.kind(index)
-        cut, stop = self.cut, index + 1
+        sums, kind, cut, stop = self.columns.sums, self.columns.kind(index), self.cut, index + 1
         self.items += sign
-        self.chars += sign * columns.chars.between(index, stop, cut.clear, cut.trim)
-        self.by_kind[kind] += sign * columns.tokens.between(index, stop, cut.clear, cut.trim)
+        self.tools += sign * (kind in (CALL, RESULT))
+        self.chars += sign * sums.chars.between(index, stop, cut.clear, cut.trim)
+        self.by_kind[kind] += sign * sums.tokens.between(index, stop, cut.clear, cut.trim)
         if kind == RESULT and index < cut.clear:
             self.cleared += sign
         elif kind == REASONING and index < cut.trim:
@@ -75,43 +83,47 @@ class Tally:
         elif kind == REASONING:
             self._add_reasoning(index, stop, sign)
 
+    def sent(self) -> Sent:
+        """What calibration needs."""
+        return Sent(sum(self.by_kind) - self.quiet, self.items - self.loud, self.tools, self.hidden)
+
     def _add_reasoning(self, a: int, b: int, sign: int) -> None:
-        columns = self.columns
-        self.loud += sign * (columns.reasoning_count[b] - columns.reasoning_count[a])
-        self.quiet += sign * (columns.by_kind[REASONING][b] - columns.by_kind[REASONING][a])
-        self.hidden += sign * (columns.hidden[b] - columns.hidden[a])
+        sums = self.columns.sums
+        loud = sums.reasoning_count[b] - sums.reasoning_count[a]
+        if loud:
+            column = sums.by_kind[REASONING]
+            self.loud += sign * loud
+            self.quiet += sign * (column[b] - column[a])
+            self.hidden += sign * (sums.hidden[b] - sums.hidden[a])
 
 
 def report_cut(columns: Columns, cut: Cut, guard: PairGuard | None, budget: Budget, step: Step) -> Report:
     """The report of a step."""
     tally = Tally(columns, cut)
-    kept = cut.kept()
-    for a, b in kept:
+    for a, b in cut.kept():
         tally.add_stretch(a, b)
-    tally.entries += _entries_of_pins(columns, cut)
+    if columns.bound_runs:
+        tally.entries += _entries_of_pins(columns, cut)
     notes = cut.notes
     if guard is not None:
         _apply_guard(tally, guard)
         notes.append(guard_note(len(guard.added), len(guard.dropped)))
-    report = _fill(tally, step)
+    report = _fill(tally)
     report.notes = notes
-    report.item_limit_applied = Reason.MAX_ITEMS in cut.limits
-    report.character_limit_applied = Reason.MAX_CHARS in cut.limits
-    report.token_limit_applied = Reason.MAX_TOKENS in cut.limits
+    if cut.limits:
+        report.item_limit_applied = Reason.MAX_ITEMS in cut.limits
+        report.character_limit_applied = Reason.MAX_CHARS in cut.limits
+        report.token_limit_applied = Reason.MAX_TOKENS in cut.limits
     report.over_budget = is_over(budget, report)
     _place_gap(report, columns, cut, guard, step.upto)
-    calibrate(report, step, sum(tally.by_kind) - tally.quiet, tally.items - tally.loud, tally.hidden)
+    calibrate(report, step, tally.sent())
     return report
 
 
-def _fill(tally: Tally, step: Step) -> Report:
-    columns, totals, source, entries = (
-        tally.columns,
-        tally.columns.totals,
-        len(tally.columns),
-        len(tally.columns.run_starts),
-    )
-    replaced = columns.result_count[tally.cut.clear] + columns.reasoning_count[tally.cut.trim]
+def _fill(tally: Tally) -> Report:
+    columns, sums, totals = tally.columns, tally.columns.sums, tally.columns.totals
+    source, entries = len(columns), len(columns.run_starts)
+    replaced = sums.result_count[tally.cut.clear] + sums.reasoning_count[tally.cut.trim]
     estimated = totals.uncounted > 0 or (replaced > 0 and columns.sizes.count is None)
     return Report(
         source_items=source,
@@ -128,14 +140,13 @@ def _fill(tally: Tally, step: Step) -> Report:
         source_tokens=totals.tokens,
         projected_tokens=sum(tally.by_kind),
         token_source="estimated" if estimated else "counted",
-        reported_input_tokens=step.prompt_tokens,
         composition=(*tally.by_kind, 0),
     )
 
 
 def _entries_of_pins(columns: Columns, cut: Cut) -> int:
     """Entries of which only what must stay stands."""
-    if cut.empty or not columns.bound_runs:
+    if cut.empty:
         return 0
     bound, run_of = columns.bound_runs, columns.run_of
     return sum(
@@ -175,27 +186,26 @@ def _gaps(columns: Columns, cut: Cut, guard: PairGuard | None) -> Iterator[tuple
         bands = _joined(sorted([*bands, *((index, index + 1) for index in guard.dropped)]))
     elif len(bands) > 1:
         bands = _joined(bands)
-    added = guard.added if guard is not None else ()
+    added = guard.added if guard is not None else set[int]()
     for first, stop in bands:
+        standing, end = _standing_in(columns, cut, first, stop)
         start = first
-        for index in _standing_in(columns, cut, first, stop, added):
+        for index in (
+            sorted([*standing, *(index for index in added if first <= index < end)]) if added else standing
+        ):
             yield start, index
             start = index + 1
-        yield start, stop
+        yield start, end
 
 
-def _standing_in(columns: Columns, cut: Cut, first: int, stop: int, added: set[int] | tuple[()]) -> list[int]:
-    pins: list[int] = []
-    if columns.pins and not cut.empty:
-        low, high = bisect_left(columns.pins, first), bisect_left(columns.pins, stop)
-        pins = (
-            columns.pins[low:high]
-            if high - low <= PINS_LOOKED_AT
-            else columns.pins[low : low + PINS_LOOKED_AT]
-        )
-        if high - low > PINS_LOOKED_AT:
-            return pins
-    return sorted([*pins, *(index for index in added if first <= index < stop)]) if added else pins
+def _standing_in(columns: Columns, cut: Cut, first: int, stop: int) -> tuple[list[int], int]:
+    """The pins inside a band, and where looking at them ends."""
+    if not columns.pins or cut.empty:
+        return [], stop
+    low, high = bisect_left(columns.pins, first), bisect_left(columns.pins, stop)
+    if high - low <= PINS_LOOKED_AT:
+        return columns.pins[low:high], stop
+    return columns.pins[low : low + PINS_LOOKED_AT], columns.pins[low + PINS_LOOKED_AT]
 
 
 def _joined(bands: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,8 +13,9 @@ from contextlab.core.budget import Budget
 from contextlab.core.items import Reason
 from contextlab.core.projectors.default import NO_RECENT, PINS_EXCEED
 from contextlab.core.projectors.type_aware import reasoning_note, results_note
-from contextlab.core.replaying.columns import Columns, Measure
+from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.islands import Islands
+from contextlab.core.replaying.sums import Measure
 
 Runs = tuple[int, int]
 """A half-open range of entries."""
@@ -53,8 +54,12 @@ class Cut:
 
     def band_at(self, index: int) -> Band | None:
         """The band that the index lies in."""
-        at = bisect_right(self.bands, index, key=_first) - 1
-        return self.bands[at] if at >= 0 and index < self.bands[at][1] else None
+        bands = self.bands
+        if len(bands) == 1:
+            band = bands[0]
+            return band if band[0] <= index < band[1] else None
+        at = bisect_right(bands, index, key=_first) - 1
+        return bands[at] if at >= 0 and index < bands[at][1] else None
 
 
 def _first(band: Band) -> int:
@@ -93,11 +98,11 @@ class Cutter:
         columns, recent = self.columns, self.budget.max_recent_tool_results
         if recent is not None and len(columns.results) > recent:
             cut.clear = columns.results[-recent] if recent else cut.size
-            if cleared := columns.result_count[cut.clear]:
+            if cleared := columns.sums.result_count[cut.clear]:
                 cut.notes.append(results_note(cleared, recent))
         if self.budget.trim_old_reasoning:
             cut.trim = columns.prompts[-1] if columns.prompts else cut.size
-            if trimmed := columns.reasoning_count[cut.trim]:
+            if trimmed := columns.sums.reasoning_count[cut.trim]:
                 cut.notes.append(reasoning_note(trimmed))
 
     def _items(self, cut: Cut) -> Runs:
@@ -125,7 +130,7 @@ class Cutter:
 
     def _chars(self, prefix: int, zone: list[Runs], limit: int) -> list[Runs]:
         """The entries behind the prefix that the character limit keeps."""
-        measure, reason = self.columns.chars, Reason.MAX_CHARS
+        measure, reason = self.columns.sums.chars, Reason.MAX_CHARS
         pinned = self.columns.totals.pinned_chars + self._size(measure, 0, prefix)
         tail, end = zone[0]
         if pinned + self._size(measure, tail, end) <= limit:
@@ -147,8 +152,8 @@ class Cutter:
         return kept
 
     def _tokens(self, prefix: int, zone: list[Runs], limit: int) -> None:
-        measure, reason = self.columns.tokens, Reason.MAX_TOKENS
-        pinned = self.columns.totals.pinned_tokens + self._standing_prefix(measure, prefix)
+        measure, reason = self.columns.sums.tokens, Reason.MAX_TOKENS
+        pinned = sum(self.columns.totals.pinned_by_kind) + self._standing_prefix(measure, prefix)
         if pinned + sum(self._size(measure, *runs) for runs in zone) <= limit:
             return
         before = len(self._cut.bands)
@@ -195,9 +200,9 @@ class Cutter:
             newest = self.islands.last_within(low, end, room, self._cut)
             if newest is None:
                 break
-            start = self._fit(self.columns.chars, low, newest + 1, room, newest)
+            start = self._fit(self.columns.sums.chars, low, newest + 1, room, newest)
             found.append((start, newest + 1))
-            room -= self._size(self.columns.chars, start, newest + 1)
+            room -= self._size(self.columns.sums.chars, start, newest + 1)
             end = start - 1
         return found[::-1]
 
@@ -235,7 +240,7 @@ class Cutter:
         """Reference mode: only the first pin may exceed the limit; later ones stay if they fit."""
         room, kept = limit, 0
         for number in range(prefix):
-            cost = self._size(self.columns.chars, number, number + 1)
+            cost = self._size(self.columns.sums.chars, number, number + 1)
             if limit and (cost <= room or not kept):
                 room -= cost
                 kept += 1

@@ -9,7 +9,9 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from contextlab.core.budget import Budget
-from contextlab.core.replaying.columns import REASONING, RESULT, Columns
+from contextlab.core.replaying.columns import Columns
+from contextlab.core.replaying.sizes import REASONING
+from contextlab.core.replaying.sums import RESULT
 
 if TYPE_CHECKING:
     from contextlab.core.replaying.cuts import Cut
@@ -39,29 +41,21 @@ class Islands:
     def last_within(self, low: int, end: int, room: int, cut: Cut) -> int | None:
         """The last entry in [low, end) that has something free and fits into `room`."""
         self._build()
-        number = end - 1
+        least, number = self._least, end - 1
         while number >= low:
-            if self._least[number] <= room and self._size(number, cut) <= room:
-                return number
-            number = self._before(number, room)
-        return None
-
-    def _before(self, number: int, room: int) -> int:
-        """The next candidate before an entry, passing over blocks without one."""
-        number -= 1
-        while number >= 0 and number % BLOCK == BLOCK - 1:
             block = number // BLOCK
-            if block % BLOCK == BLOCK - 1 and self._super[block // BLOCK] > room:
-                number -= BLOCK * BLOCK
-            elif self._blocks[block] > room:
-                number -= BLOCK
-            else:
-                break
-        return number
+            if self._blocks[block] <= room:
+                for candidate in range(number, max(low, block * BLOCK) - 1, -1):
+                    if least[candidate] <= room and self._size(candidate, cut) <= room:
+                        return candidate
+            number = block * BLOCK - 1
+            while number >= low and self._super[number // (BLOCK * BLOCK)] > room:
+                number = number // (BLOCK * BLOCK) * (BLOCK * BLOCK) - 1
+        return None
 
     def _size(self, number: int, cut: Cut) -> int:
         run = self.columns.run(number)
-        return self.columns.chars.between(run.start, run.stop, cut.clear, cut.trim)
+        return self.columns.sums.chars.between(run.start, run.stop, cut.clear, cut.trim)
 
     def _build(self) -> None:
         """Extend the bounds to all entries but the last, which may still grow (it is never asked for)."""
@@ -80,7 +74,7 @@ class Islands:
         return sum(self._item_bound(index) for index in run)
 
     def _item_bound(self, index: int) -> int:
-        measure, kind = self.columns.chars, self.columns.kind(index)
+        measure, kind = self.columns.sums.chars, self.columns.kind(index)
         raw = measure.raw[index + 1] - measure.raw[index]
         if kind == RESULT and self._clears:
             return min(raw, raw + measure.results[index + 1] - measure.results[index])

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from contextlab.core.draft import COMPOSED
 from contextlab.core.items import KINDS, Verdict
 from contextlab.core.projection import KEPT, Fate
-from contextlab.core.replaying.sizes import REASONING, Sizes
+from contextlab.core.replaying.sizes import REASONING, Sent, Sizes
+from contextlab.core.replaying.sums import CALL, RESULT
 from contextlab.core.report import Report
 from contextlab.core.stand_ins import LOG_CLEARED
-from contextlab.core.timeline import UNKNOWN, Step, Timeline
+from contextlab.core.timeline import UNKNOWN, Timeline
 
 OUT = (Verdict.DROPPED, Verdict.SUMMARISED)
 
@@ -35,10 +36,7 @@ class Ledger:
     sent_chars: int = 0
     by_kind: list[int] = field(default_factory=lambda: [0] * len(KINDS))
     """Tokens sent, by kind code."""
-    visible: int = 0
-    """Tokens sent that are not hidden reasoning."""
-    blocks: int = 0
-    hidden: int = 0
+    sent: Sent = field(default_factory=Sent)
     verdicts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
     entries: dict[int, int] = field(default_factory=dict)
     """Items in memory of each entry that has any."""
@@ -67,9 +65,8 @@ class Ledger:
         self._set(position, fate)
         self._book(position, fate, 1)
 
-    def report(self, step: Step) -> Report:
+    def report(self) -> Report:
         """The figures as they stand now."""
-        sent = sum(self.by_kind)
         estimated = self.uncounted > 0 or (self.verdicts[Verdict.CLEARED] > 0 and self.sizes.count is None)
         return Report(
             source_items=self.items,
@@ -83,9 +80,8 @@ class Ledger:
             source_chars=self.chars,
             projected_chars=self.sent_chars,
             source_tokens=self.tokens,
-            projected_tokens=sent,
+            projected_tokens=sum(self.by_kind),
             token_source="estimated" if estimated else "counted",
-            reported_input_tokens=step.prompt_tokens,
             composition=tuple(self.by_kind[: len(COMPOSED)]),
         )
 
@@ -124,7 +120,8 @@ class Ledger:
         self.sent_chars += sign * (len(LOG_CLEARED) if cleared else self.timeline.chars[position])
         self.by_kind[kind] += sign * tokens
         if kind == REASONING:
-            self.hidden += sign * self.sizes.hidden[position]
+            self.sent.hidden += sign * self.sizes.hidden[position]
         else:
-            self.visible += sign * tokens
-            self.blocks += sign
+            self.sent.visible += sign * tokens
+            self.sent.blocks += sign
+            self.sent.tool_blocks += sign * (kind in (CALL, RESULT))

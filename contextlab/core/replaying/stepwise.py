@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 
 from contextlab.core.items import KINDS, Injected, Item, Kind, Verdict
 from contextlab.core.projection import NONE, Fate, Projection, Projector, Source
-from contextlab.core.replaying.sizes import Sizes, calibrate
+from contextlab.core.replaying.sizes import REASONING, Sent, Sizes, calibrate
+from contextlab.core.replaying.sums import CALL, RESULT
 from contextlab.core.replaying.tape import Tape
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted, SpanWriter
@@ -71,13 +72,20 @@ class Stepwise:
             start = at
 
     def _calibrate(self, report: Report, step: Step, alive: list[int], projection: Projection) -> None:
-        hidden = loud = quiet = 0
+        sent = Sent()
+        kinds, tokens = self.timeline.kinds, self.sizes.tokens
+        quiet = 0
         for position, fate in zip(alive, projection.fates, strict=True):
-            if position in self.sizes.hidden and fate.verdict in (Verdict.KEPT, Verdict.PINNED):
-                hidden += self.sizes.hidden[position]
-                quiet += self.sizes.tokens[position]
-                loud += 1
-        calibrate(report, step, (report.projected_tokens or 0) - quiet, report.projected_items - loud, hidden)
+            if fate.verdict == Verdict.DROPPED:
+                continue
+            if kinds[position] == REASONING and fate.verdict in (Verdict.KEPT, Verdict.PINNED):
+                sent.hidden += self.sizes.hidden[position]
+                quiet += tokens[position]
+            else:
+                sent.blocks += 1
+                sent.tool_blocks += kinds[position] in (CALL, RESULT)
+        sent.visible = (report.projected_tokens or 0) - quiet
+        calibrate(report, step, sent)
 
 
 def painted(fate: Fate) -> Painted | None:

@@ -40,8 +40,12 @@ class Swift:
                 columns.cut_back(same)
                 painter.cut_back(same)
                 cutter.islands.cut_back(same)
-            for index in range(same, len(tape.alive)):
-                columns.append(tape.alive[index])
+            if tape.moved:
+                columns.sums.cut_back(same)
+            new = tape.alive[same:]
+            if len(columns.sums) < len(tape.alive):
+                columns.sums.build(new + tape.ahead(step), columns.where)
+            columns.extend(new)
             cut = cutter.cut()
             guard = guard_cut(columns, cut, self.budget)
             report = report_cut(columns, cut, guard, self.budget, step)

@@ -32,6 +32,8 @@ class Tape:
             (mark for mark in timeline.marks if moves_source(mark)), key=lambda mark: mark.at_step
         )
         self._next_mark = 0
+        self.moved = False
+        """Whether the log took something out of the source, or back in, before the last step."""
         self._out: set[int] = set()
 
     def play(self) -> Iterator[tuple[Step, int]]:
@@ -42,6 +44,16 @@ class Tape:
             self._enter(seen, step.upto, step.number)
             seen = max(seen, step.upto)
             yield step, min(same, self._apply_marks(step.number))
+
+    def ahead(self, step: Step) -> list[int]:
+        """The positions behind the step's that enter the source before the log changes it again."""
+        marks, steps = self._marks, self.timeline.steps
+        stop = len(self.timeline)
+        if self._next_mark < len(marks):
+            number = marks[self._next_mark].at_step
+            stop = steps[number - 1].upto if number <= len(steps) else stop
+        kinds = self.timeline.kinds
+        return [position for position in range(step.upto, stop) if kinds[position] not in OUTSIDE]
 
     def _enter(self, first: int, stop: int, step: int) -> None:
         kinds = self.timeline.kinds
@@ -54,9 +66,11 @@ class Tape:
 
     def _apply_marks(self, step: int) -> int:
         same = len(self.alive)
+        self.moved = False
         while self._next_mark < len(self._marks) and self._marks[self._next_mark].at_step <= step:
             mark = self._marks[self._next_mark]
             self._next_mark += 1
+            self.moved = True
             move = self._drop if mark.verdict == Verdict.DROPPED else self._bring_back
             same = min(same, move(mark, step))
         return same
