@@ -3,7 +3,12 @@
 ContextLabError
 ├── PolicyError        the policy document is wrong: says which key, and where
 ├── UnknownNameError        no projector or built-in policy has this name: says which there are
-└── RegistryError      two plug-ins claim one name, or one of ours is broken: a fault of the installation
+├── RegistryError      two plug-ins claim one name, or one of ours is broken: a fault of the installation
+├── CompactError       a compaction failed, memory is as it was
+│   ├── StaleHistory, ConcurrentCompression      the state and the history do not belong together (any more)
+│   ├── EmptySummary                             a compressor gave nothing back
+│   └── InvalidProjection                        a result that no provider would accept
+└── SessionBusy        a session in a turn refuses a second one
 """
 
 from __future__ import annotations
@@ -34,3 +39,32 @@ class UnknownNameError(ContextLabError, LookupError):
 
 class RegistryError(ContextLabError):
     """The installation is inconsistent: duplicate names, or a module of ours without its plug-in."""
+
+
+class CompactError(ContextLabError):
+    """A compaction failed; memory is as it was. The message is fit for people."""
+
+
+class StaleHistory(CompactError):  # noqa: N818 - the name that the compaction systems use
+    """The item up to which a summary reaches is not in the history that was given."""
+
+
+class ConcurrentCompression(CompactError):  # noqa: N818 - the name that the compaction systems use
+    """Another writer changed the state first; what is stored stays."""
+
+
+class EmptySummary(CompactError):  # noqa: N818 - the name that the compaction systems use
+    """A compressor gave nothing back."""
+
+
+class InvalidProjection(CompactError):  # noqa: N818 - the name that the compaction systems use
+    """A result that no provider would accept; `faults` lists why."""
+
+    def __init__(self, faults: list[str]) -> None:
+        """Name the faults."""
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+class SessionBusy(ContextLabError):  # noqa: N818 - the name that the compaction systems use
+    """A session that is in a turn refuses a second one."""
