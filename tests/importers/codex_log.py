@@ -21,7 +21,7 @@ class Rollout:
 
     def meta(self, session: str, prompt: str = "You are Codex.", **fields: Any) -> None:
         """A session_meta record."""
-        payload = {"id": session, "cwd": "/work/shop", "cli_version": "0.142.0", "source": "cli"}
+        payload = {"id": session, "cwd": "/home/ada/shop", "cli_version": "0.142.0", "source": "cli"}
         self.add("session_meta", {**payload, "base_instructions": {"text": prompt}, **fields})
 
     def event(self, kind: str, **fields: Any) -> None:

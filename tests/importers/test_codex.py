@@ -19,7 +19,7 @@ def small() -> Rollout:
     log.task("t1")
     log.say("developer", "<permissions instructions>\nread only", "<collaboration_mode># Default")
     log.say(
-        "user", "# AGENTS.md instructions for /work/shop\nbe brief", "<environment_context>\n<cwd>/work/shop"
+        "user", "# AGENTS.md instructions for /home/ada/shop\nbe brief", "<environment_context>\n<cwd>/home/ada/shop"
     )
     log.say("user", "which port does the shop use?")
     log.think()
@@ -45,7 +45,7 @@ def test_the_first_session_meta_names_the_session():
     meta = read(log.text()).session.meta
     assert (meta.native_id, meta.project, meta.version, meta.branch) == (
         "aaaa",
-        "/work/shop",
+        "/home/ada/shop",
         "0.142.0",
         "main",
     )
@@ -85,7 +85,7 @@ def test_developer_messages_are_instructions_or_injected_text():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("# AGENTS.md instructions for /work/shop", Injected.CONTEXT),
+        ("# AGENTS.md instructions for /home/ada/shop", Injected.CONTEXT),
         ("<environment_context>\n", Injected.CONTEXT),
         ("<skill>\n<name>x</name>", Injected.CONTEXT),
         ("<turn_aborted>\nThe user interrupted", Injected.SYNTHETIC),

@@ -16,7 +16,7 @@ def before() -> Rollout:
     log.task("t1")
     log.say("developer", "<permissions instructions>\nx", "<apps_instructions>\ny")
     log.say("developer", "[hook] loaded")
-    log.say("user", "# AGENTS.md instructions for /work/shop", "<environment_context>\n")
+    log.say("user", "# AGENTS.md instructions for /home/ada/shop", "<environment_context>\n")
     log.say("user", "build the shop on port 8080")
     log.say("assistant", "On it.")
     log.call("c1", answer="built")
@@ -30,7 +30,7 @@ def before() -> Rollout:
 HISTORY = [
     message("user", "build the shop on port 8080"),
     message("developer", "<permissions instructions>\nx", "<apps_instructions>\ny"),
-    message("user", "# AGENTS.md instructions for /work/shop", "<environment_context>\n"),
+    message("user", "# AGENTS.md instructions for /home/ada/shop", "<environment_context>\n"),
     message("user", "now the docs"),
 ]
 
@@ -79,7 +79,7 @@ def test_what_the_replacement_history_repeats_stays():
         "You are Codex.",
         "<permissions instructions>\nx",
         "<apps_instructions>\ny",
-        "# AGENTS.md instructions for /work/shop",
+        "# AGENTS.md instructions for /home/ada/shop",
         "<environment_context>\n",
         "build the shop on port 8080",
         "now the docs",

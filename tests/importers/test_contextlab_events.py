@@ -21,7 +21,7 @@ EVERY_FIELD = [
         "record",
         "explorer",
         "m",
-        "/work/shop",
+        "/home/ada/shop",
         "main",
         "1.0",
         "2026-01-01",
