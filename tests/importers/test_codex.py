@@ -19,7 +19,9 @@ def small() -> Rollout:
     log.task("t1")
     log.say("developer", "<permissions instructions>\nread only", "<collaboration_mode># Default")
     log.say(
-        "user", "# AGENTS.md instructions for /home/ada/shop\nbe brief", "<environment_context>\n<cwd>/home/ada/shop"
+        "user",
+        "# AGENTS.md instructions for /home/ada/shop\nbe brief",
+        "<environment_context>\n<cwd>/home/ada/shop",
     )
     log.say("user", "which port does the shop use?")
     log.think()
