@@ -152,12 +152,12 @@ def entry_runs(source: Source) -> list[range]:
 
 def is_over(budget: Budget, report: Report) -> bool:
     """Whether the projection is larger than a limit allows, for the sake of pins, pairs or the newest entry."""
-    sizes = (
-        (budget.max_items, report.projected_entries),
-        (budget.max_approx_chars, report.projected_chars),
-        (budget.max_tokens, report.projected_tokens or 0),
+    items, chars, tokens = budget.max_items, budget.max_approx_chars, budget.max_tokens
+    return (
+        (items is not None and report.projected_entries > items)
+        or (chars is not None and report.projected_chars > chars)
+        or (tokens is not None and (report.projected_tokens or 0) > tokens)
     )
-    return any(limit is not None and size > limit for limit, size in sizes)
 
 
 def longest_gap(kept: list[bool]) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from contextlab.core.spans import Span
 from contextlab.core.timeline import Step, Timeline
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class StepResult:
     """The report of one step."""
 

@@ -52,6 +52,9 @@ class SpanWriter:
         """From `step` on the items first..last are `what`; None = kept, as by default."""
         if last < first:
             return
+        if not self._last or first > self._last[-1]:
+            self._append(first, last, what, step)
+            return
         low = bisect_right(self._first, first) - 1
         if low < 0 or self._last[low] < first:
             low += 1
@@ -69,6 +72,18 @@ class SpanWriter:
             for first, last, what, since in zip(self._first, self._last, self._what, self._since, strict=True)
         ]
         return sorted(self.closed + still_open, key=lambda span: (span.first_step, span.first_item))
+
+    def _append(self, first: int, last: int, what: Painted | None, step: int) -> None:
+        """Paint behind everything that is open (the common case): nothing ends, at most the last one grows."""
+        if what is None:
+            return
+        if self._last and self._last[-1] + 1 == first and self._since[-1] == step and self._what[-1] == what:
+            self._last[-1] = last
+            return
+        self._first.append(first)
+        self._last.append(last)
+        self._what.append(what)
+        self._since.append(step)
 
     def _repaint(
         self, low: int, high: int, first: int, last: int, what: Painted | None, step: int

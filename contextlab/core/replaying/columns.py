@@ -102,24 +102,27 @@ class Columns:
 
     def extend(self, positions: Sequence[int]) -> None:
         """The next items of the source; their sums must have been built."""
+        timeline, totals, at, where = self.timeline, self.totals, self.at, self.where
+        kinds, flags, entries = timeline.kinds, timeline.flags, timeline.entries
+        tokens, counted, chars = self.sizes.tokens, timeline.tokens, timeline.chars
         for position in positions:
-            self._append(position)
+            index = len(at)
+            if index == 0 or entries[position] != entries[at[-1]]:
+                self.free_runs.append(len(self.run_starts))
+                self.run_starts.append(index)
+            self.run_of.append(len(self.run_starts) - 1)
+            at.append(position)
+            where[position] = index
+            totals.chars += chars[position]
+            totals.tokens += tokens[position]
+            if counted[position] == UNKNOWN:
+                totals.uncounted += 1
+            if self.safe and (kinds[position] == SYSTEM or flags[position] & FLAG_PINNED):
+                self._pin(index, position, kinds[position])
+            self._note(index, kinds[position], flags[position], chars[position])
 
-    def _append(self, position: int) -> None:
-        timeline, index, totals = self.timeline, len(self.at), self.totals
-        entries, kind, flags = timeline.entries, timeline.kinds[position], timeline.flags[position]
-        if index == 0 or entries[position] != entries[self.at[-1]]:
-            self.free_runs.append(len(self.run_starts))
-            self.run_starts.append(index)
-        self.run_of.append(len(self.run_starts) - 1)
-        self.at.append(position)
-        self.where[position] = index
-        totals.chars += timeline.chars[position]
-        totals.tokens += self.sizes.tokens[position]
-        if timeline.tokens[position] == UNKNOWN:
-            totals.uncounted += 1
-        if self.safe and (kind == SYSTEM or flags & FLAG_PINNED):
-            self._pin(index, position, kind)
+    def _note(self, index: int, kind: int, flags: int, chars: int) -> None:
+        """Remember where prompts, answers, calls and results stand."""
         if kind == RESULT:
             self._result(index)
         elif kind == CALL:
@@ -128,7 +131,7 @@ class Columns:
                 self.waiting.add(index)
         elif kind == USER and not flags & FLAG_INJECTED:
             self.prompts.append(index)
-        elif kind == ASSISTANT and timeline.chars[position] > 0:
+        elif kind == ASSISTANT and chars > 0:
             self.answers.append(index)
 
     def _result(self, index: int) -> None:

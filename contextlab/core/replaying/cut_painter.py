@@ -35,10 +35,13 @@ class CutPainter:
         self._last = Cut(0)
         self._added: frozenset[int] = NOTHING
         self._dropped: frozenset[int] = NOTHING
+        self._cut_back = False
+        """Whether what follows may be painted already, otherwise than it is now."""
 
     def cut_back(self, length: int) -> None:
         """The source changed from this index on: all of that is to be painted anew."""
         last = self._last
+        self._cut_back = True
         last.size = length
         last.bands = [(a, min(b, length), reason) for a, b, reason in last.bands if a < length]
         last.clear, last.trim, last.prefix = (
@@ -78,7 +81,17 @@ class CutPainter:
         edges.append(_between(last.prefix, cut.prefix))
         if last.empty != cut.empty:
             edges.append((0, size))
-        return _merged([(a, min(b, size)) for a, b in edges if a < min(b, size)] + [(size, cut.size)])
+        edges = [(a, min(b, size)) for a, b in edges if a < min(b, size)]
+        if self._cut_back or not self._all_kept(size):
+            edges.append((size, cut.size))
+        self._cut_back = False
+        return _merged(edges)
+
+    def _all_kept(self, start: int) -> bool:
+        """Whether all items from an index on are simply kept (but for what the guard does)."""
+        cut, pins = self._last, self.columns.pins
+        marked = max(cut.clear, cut.trim, cut.prefix, cut.bands[-1][1] if cut.bands else 0)
+        return marked <= start and not (pins and pins[-1] >= start)
 
     def _thresholds(self, last: Cut, cut: Cut) -> list[int]:
         """Results and reasoning that a threshold passed."""
@@ -156,6 +169,9 @@ class CutPainter:
     def _put(self, first: int, stop: int, fate: Painted | None, step: int) -> None:
         """Paint indices [first, stop): neighbours in the source need not be neighbours in the session."""
         at = self.columns.at
+        if stop - first == 1:
+            self.writer.paint(at[first], at[first], fate, step)
+            return
         while first < stop:
             end = stop
             if at[stop - 1] - at[first] != stop - 1 - first:

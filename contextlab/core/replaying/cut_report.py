@@ -169,6 +169,9 @@ def _apply_guard(tally: Tally, guard: PairGuard) -> None:
 
 def _place_gap(report: Report, columns: Columns, cut: Cut, guard: PairGuard | None, upto: int) -> None:
     """The longest stretch that is left out, the first of several, in positions; (0, 0) without one."""
+    if not cut.bands and guard is None:
+        report.head_end = report.tail_start = 0
+        return
     best = (0, 0)
     for a, b in _gaps(columns, cut, guard):
         if b - a > best[1] - best[0]:
