@@ -1,0 +1,55 @@
+"""python -m bench [b1 b5 b6 b8] [--pairs 5] [--quick] [--json FILE]
+
+Prints a table, writes the same as JSON, and exits with 1 when a gate fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import b1_import, b5_step, b6_pages, b8_memory
+from bench.places import CACHE
+from bench.report import Report
+
+Bench = Callable[[Report, argparse.Namespace], None]
+BENCHES: dict[str, Bench] = {
+    "b1": lambda report, asked: b1_import.measure(report, asked.pairs, 2000 if asked.quick else 20_000),
+    "b5": lambda report, asked: b5_step.measure(
+        report, 1000 if asked.quick else 20_000, 20 if asked.quick else 100
+    ),
+    "b6": lambda report, asked: b6_pages.measure(
+        report, [50, 500] if asked.quick else [50, 2_000, 20_000], 3
+    ),
+    "b8": lambda report, asked: b8_memory.measure(report, [5, 10] if asked.quick else [25, 53, 100, 200]),
+}
+
+
+def main() -> int:
+    """Run the chosen benchmarks."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*BENCHES, []], help="which; all without a name")
+    parser.add_argument(
+        "--pairs", type=int, default=5, help="alternating pairs of runs for ratios (default 5)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small inputs: only to see that the programs work"
+    )
+    parser.add_argument(
+        "--json", type=Path, default=CACHE / "results.json", metavar="FILE", help="where to write JSON"
+    )
+    asked = parser.parse_args()
+    report = Report()
+    for name in asked.names or BENCHES:
+        print(f"{name}:", file=sys.stderr, flush=True)
+        BENCHES[name](report, asked)
+    print(report.table())
+    report.save(asked.json)
+    print(f"\nJSON: {asked.json}")
+    return 0 if report.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
