@@ -208,16 +208,18 @@ class Cutter:
 
     def _fit(self, measure: Measure, low: int, end: int, room: int, hint: int) -> int:
         """The first entry from which on all up to `end` fit into `room` (>= 0); gallops from the hint."""
-        good, step = end, 1
+        starts, between, cut = self.columns.run_starts, measure.between, self._cut
+        stop = self.columns.start_of(end)
+        step = 1
         probe = min(max(hint, low), end)
-        while not self._size(measure, probe, end) <= room:
-            bad, probe = probe, min(end, probe + step)
+        while probe < end and between(starts[probe], stop, cut.clear, cut.trim) > room:
+            low = probe + 1
+            probe = min(end, probe + step)
             step *= 2
-            low = bad + 1
         good, step = probe, 1
         while good > low:
             probe = max(low, good - step)
-            if self._size(measure, probe, end) <= room:
+            if between(starts[probe], stop, cut.clear, cut.trim) <= room:
                 good, step = probe, step * 2
             else:
                 low = probe + 1
