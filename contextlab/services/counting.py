@@ -89,7 +89,7 @@ def perform(work: Work) -> Outcome:
     sessions = projection.incomplete(file.sessions.all())
     views = projection.recorded_views(sessions)
     jobs = (projection.Job(session, views[session.pk], load_timeline(session)) for session in sessions)
-    queued = projection.project(work, jobs)
+    queued = projection.project_or_queue(work, jobs)
     return Outcome(RunState.DONE if sessions else RunState.NOOP, {"counted": counted}, queued)
 
 

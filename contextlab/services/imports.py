@@ -178,7 +178,7 @@ def _settle(work: Work, file: LogFile, written: Sequence[SessionWriter]) -> list
         if writer and (counted or writer.counted_to):
             fill_counts(timeline, session)
         jobs.append(Job(session, views[session.pk], timeline))
-    return queued + projection.project(work, jobs)
+    return queued + projection.project_or_queue(work, jobs)
 
 
 def _outcome(finding: Finding, written: Sequence[SessionWriter], queued: list[Run]) -> Outcome:

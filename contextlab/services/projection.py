@@ -9,7 +9,7 @@ The recorded view is made right after an import, with estimates where nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -33,6 +33,7 @@ from contextlab.store.models import CompactionRecord, ItemRecord, Run, Session, 
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
 RECORDED = "recorded"
+ATTEMPTS = 3
 
 
 @dataclass(slots=True)
@@ -129,23 +130,38 @@ def perform(work: Work) -> Outcome:
     view = View.objects.select_related("session__workspace").filter(uid=work.run.target).first()
     if view is None:
         raise Refused("The session was deleted.")
-    job = Job(view.session, view, load_timeline(view.session))
-    again = project(work, [job])
-    return Outcome(result={"steps": len(job.timeline.steps)}, queued=again)
+    for _ in range(ATTEMPTS):
+        job = Job(view.session, view, load_timeline(view.session))
+        try:
+            project(work, [job])
+        except Superseded:
+            view.refresh_from_db()
+            view.session.refresh_from_db()
+        else:
+            return Outcome(result={"steps": view.steps})
+    raise Superseded
 
 
-def project(work: Work, jobs: Iterable[Job]) -> list[Run]:
-    """Make the views; returns runs for those that somebody else was making at the same time, to be made once more."""
+def project(work: Work, jobs: Iterable[Job]) -> None:
+    """Make the views, whole. Raises Superseded when somebody else wrote one of them meanwhile."""
     writer = ViewWriter(work)
+    made = [_make(job, writer) for job in jobs]
+    with transaction.atomic():
+        writer.flush()
+        _finish(made)
+
+
+def project_or_queue(work: Work, jobs: Iterable[Job]) -> list[Run]:
+    """Make the views; returns runs that make them once more where somebody else was at it at the same time."""
     seen: list[tuple[Session, View]] = []
-    made: list[Made] = []
-    try:
+
+    def noted() -> Iterator[Job]:
         for job in jobs:
             seen.append((job.session, job.view))
-            made.append(_make(job, writer))
-        with transaction.atomic():
-            writer.flush()
-            _finish(made)
+            yield job
+
+    try:
+        project(work, noted())
     except Superseded:
         return [request(session, view) for session, view in seen]
     return []

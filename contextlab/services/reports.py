@@ -125,6 +125,7 @@ class ViewWriter:
         digest = hashlib.sha1(msgspec.json.encode(rows), usedforsecurity=False).hexdigest()
         if number < len(view.digests) and view.digests[number] == digest:
             return
+        self._make_room(len(rows))
         if number < len(view.digests):
             first = number * BLOCK + 1
             self._old_reports.append((view, first, first + BLOCK - 1))
@@ -139,11 +140,16 @@ class ViewWriter:
         fresh = [row for row in rows if known.pop(row, None) is None]
         self._old_spans += known.values()
         for start in range(0, len(fresh), BATCH):
-            self._add(SpanRecord, SPAN_COLUMNS, view, fresh[start : start + BATCH])
+            some = fresh[start : start + BATCH]
+            self._make_room(len(some))
+            self._add(SpanRecord, SPAN_COLUMNS, view, some)
+
+    def _make_room(self, rows: int) -> None:
+        """Write what was collected if these rows would be too many with it; before their digest is set."""
+        if self._rows + rows > BATCH:
+            self.flush()
 
     def _add(self, model: Any, columns: Sequence[str], view: View, rows: list[Row]) -> None:
-        if self._rows + len(rows) > BATCH:
-            self.flush()
         self._touched[view.pk] = view
         self._batch.add(model, columns, [(view.pk, *row) for row in rows])
         self._rows += len(rows)
