@@ -104,7 +104,7 @@ class Activity:
     queued: int = 0
     """Imports that wait, without those that the scan counts."""
     imported: int = 0
-    """Imports that ended well in the last minutes."""
+    """Imports that ended well since the page was opened."""
     imported_bytes: int = 0
     failed: Sequence[RunView] = field(default_factory=tuple)
     failed_total: int = 0
@@ -144,20 +144,19 @@ def latest_import(workspace: int, file: uuid.UUID) -> RunView | None:
     return found[0] if found else None
 
 
-def activity(workspace: int, now: datetime) -> Activity:
-    """What goes on, in a handful of indexed reads."""
+def activity(workspace: int, now: datetime, since: datetime) -> Activity:
+    """What goes on, what was imported since a page was opened, and what failed in the last minutes."""
     runs = Run.objects.filter(workspace_id=workspace)
     imports = runs.filter(kind=Run.Kind.IMPORT)
-    recent = imports.filter(finished_at__gte=now - JUST_FINISHED)
-    well = Q(state__in=(RunState.DONE, RunState.NOOP))
+    lately = min(since, now - JUST_FINISHED)
+    recent = imports.filter(finished_at__gte=lately)
+    well = Q(state__in=(RunState.DONE, RunState.NOOP), finished_at__gte=since)
     ended = recent.aggregate(
         well=Count("id", filter=well),
         failed=Count("id", filter=Q(state=RunState.FAILED)),
         bytes=Sum("done", filter=well & Q(unit="bytes")),
     )
-    scans = runs.filter(kind=Run.Kind.SCAN).filter(
-        Q(state__in=ACTIVE) | Q(finished_at__gte=now - JUST_FINISHED)
-    )
+    scans = runs.filter(kind=Run.Kind.SCAN).filter(Q(state__in=ACTIVE) | Q(finished_at__gte=lately))
     others = runs.filter(state__in=ACTIVE).exclude(kind__in=(Run.Kind.IMPORT, Run.Kind.SCAN))
     kinds = others.values_list("kind").annotate(n=Count("id")).order_by("kind")
     return Activity(

@@ -16,6 +16,7 @@ from contextlab.queries.session_filters import FLAGS, NEARLY_FULL, Filters, list
 from contextlab.store.models import Session
 
 PAGE_SIZE = 50
+_VERSION = ("sessions", "steps", "subagents", "peaks", "counted")
 _COLUMNS = (
     "id", "uid", "title", "native_id", "project", "branch", "format", "model", "agent", "role", "sample", "turns",
     "steps", "compactions", "micro_compactions", "subagents", "peak_tokens", "peak_source", "limit", "fill_percent",
@@ -92,10 +93,8 @@ class Totals:
     projects: int
     flags: tuple[Choice, ...]
 
-    @property
-    def version(self) -> str:
-        """Differs when something landed."""
-        return f"{self.sessions}-{self.steps}-{self.subagents}"
+    version: str
+    """Differs when a session landed, grew, or got its figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +162,8 @@ def totals(workspace: int) -> Totals:
         n_steps=Coalesce(Sum("steps"), 0) - Coalesce(Sum("shared_steps"), 0),
         n_compactions=Coalesce(Sum("compactions"), 0),
         n_subagents=Coalesce(Sum("subagents"), 0),
+        n_peaks=Coalesce(Sum("peak_tokens"), 0),
+        n_counted=Count("id", filter=Q(counted=True)),
         n_projects=Count("project", distinct=True, filter=~Q(project="")),
         **{f"flag_{name}": Count("id", filter=condition) for name, (_, condition) in FLAGS.items()},
     )
@@ -175,6 +176,7 @@ def totals(workspace: int) -> Totals:
         projects=counts["n_projects"],
         formats=_choices(rows, "format"),
         models=_choices(rows, "model"),
+        version="-".join(str(counts[f"n_{name}"]) for name in _VERSION),
         flags=tuple(Choice(name, counts[f"flag_{name}"], label) for name, (label, _) in FLAGS.items()),
     )
 

@@ -124,8 +124,10 @@ async function walk(entry, path, found) {
 }
 
 async function dropped(items) {
-  const entries = items.map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  const found = [];
+  // All at once: what was dropped can be asked only until this event is over.
+  const given = items.map((item) => ({ entry: item.webkitGetAsEntry?.(), file: item.getAsFile() }));
+  const entries = given.map((each) => each.entry).filter(Boolean);
+  const found = given.filter((each) => !each.entry && each.file).map(({ file }) => ({ file, path: file.name }));
   for (const entry of entries) {
     const inside = [];
     await walk(entry, "", inside);

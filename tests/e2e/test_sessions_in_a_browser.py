@@ -86,7 +86,9 @@ def test_an_error_is_shown_where_it_can_be_seen(live_app: Any) -> None:
 @pytest.mark.parametrize("width", [1440, 920, 768, 390])
 def test_no_page_scrolls_sideways(live_app: Any, width: int) -> None:
     """Whatever stands in a row, the page is as wide as the window."""
-    a_session(title="w" * 290, project="/p/" + "x" * 300, branch="b" * 190, model="m" * 100, findings=9, steps=0)
+    a_session(
+        title="w" * 290, project="/p/" + "x" * 300, branch="b" * 190, model="m" * 100, findings=9, steps=0
+    )
     a_session(title="many words " * 20, fill_percent=120.0)
     live_app.page.set_viewport_size({"width": width, "height": 800})
     page = live_app.open("/?group=project")

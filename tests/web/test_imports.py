@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +126,13 @@ def test_whatever_is_sent_is_answered(client: Client, content: bytes) -> None:
 
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder with one Claude Code session; Codex has none."""
+    """A home folder with two Claude Code sessions, one of them years old; Codex has none."""
     folder = tmp_path / ".claude" / "projects" / "-src-acme"
     folder.mkdir(parents=True)
     (folder / "8d1c.jsonl").write_bytes(a_log())
+    old = folder / "0ld.jsonl"
+    old.write_bytes(a_log("Long ago").replace(b"8d1c", b"0ld0"))
+    os.utime(old, (1_600_000_000, 1_600_000_000))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / ".claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / ".codex"))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -171,14 +175,17 @@ def test_scanning(client: Client, logs: Path) -> None:
     """The answer is the panel of what goes on; each session is there once its file was read."""
     page = read(client.post("/scan", headers={"HX-Request": "true"}))
     assert "looking through this machine's logs" in page.text.lower()
-    waiting = list(Run.objects.filter(state=RunState.QUEUED))
-    while waiting:
-        actions.perform(waiting.pop(0))
-        waiting = list(Run.objects.filter(state=RunState.QUEUED))
+    while waiting := list(Run.objects.filter(state=RunState.QUEUED)):
+        actions.perform(waiting[0])
     assert Session.objects.count() == 1
     page = read(client.get("/activity"))
     assert "1 of 1 files" in page.text
-    assert "Older sessions" in page.text
+    assert "1 older session…" in page.text
+    client.post("/scan", {"rest": "1"})
+    while waiting := list(Run.objects.filter(state=RunState.QUEUED)):
+        actions.perform(waiting[0])
+    assert Session.objects.count() == 2
+    assert "older session" not in read(client.get("/activity")).text
     assert client.post("/scan").headers["Location"] == "/"
 
 

@@ -29,7 +29,7 @@ def report(request: HttpRequest, uid: UUID) -> HttpResponse:
     file = files.file_page(workspace.pk, uid)
     if file is None:
         raise Http404("There is no such file.")
-    values = {"file": file, "run": runs.latest_import(workspace.pk, uid), "nav": "file"}
+    values = {"file": file, "run": runs.latest_import(workspace.pk, uid), "nav": "sessions"}
     return render(request, "pages/file.html", values)
 
 

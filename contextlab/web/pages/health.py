@@ -22,7 +22,10 @@ def healthy(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
         return JsonResponse(
             {"ok": False, "reasons": reasons, "oldest_queued": None, "heartbeat": None}, status=503
         )
-    return JsonResponse(asdict(found), status=200 if found.ok else 503)
+    response = JsonResponse(asdict(found), status=200 if found.ok else 503)
+    # Django would write an error into the log each time somebody asks, first of all while everything starts.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 urlpatterns = [path("health", healthy, name="health")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -15,23 +17,51 @@ from contextlab.queries import sessions
 from contextlab.services import runs
 from contextlab.store.models import Run, Workspace
 from contextlab.web.errors import answer
+from contextlab.web.offer import look
 from contextlab.web.workspace import workspace_of
+
+LONGEST = timedelta(days=1)
+"""A page that was open for longer is not told what was imported since."""
 
 
 def activity(request: HttpRequest) -> HttpResponse:
     """All that goes on; says lab:landed (by header) when sessions came or grew since the page last asked."""
     workspace = workspace_of(request)
-    return activity_panel(request, workspace, seen=request.GET.get("seen"))
-
-
-def activity_panel(request: HttpRequest, workspace: Workspace, seen: str | None = None) -> HttpResponse:
-    """The panel as a fragment, also as the answer of what starts or stops work."""
-    version = sessions.totals(workspace.pk).version
-    values = {"activity": reads.activity(workspace.pk, timezone.now()), "version": version}
+    seen = request.GET.get("seen")
+    totals = sessions.totals(workspace.pk)
+    values = activity_values(workspace, totals, request.GET.get("since", ""))
     response = render(request, "panels/activity.html", values)
-    if seen is not None and seen != version:
+    if seen is not None and seen != values["version"]:
         response.headers["HX-Trigger"] = "lab:landed"
     return response
+
+
+def activity_panel(request: HttpRequest, workspace: Workspace) -> HttpResponse:
+    """The panel as the answer of what starts or stops work."""
+    values = activity_values(workspace, sessions.totals(workspace.pk))
+    return render(request, "panels/activity.html", values)
+
+
+def activity_values(workspace: Workspace, totals: sessions.Totals, since: str = "") -> dict[str, Any]:
+    """What the panel shows to a page that was opened at `since` (ISO; now for anything else)."""
+    now = timezone.now()
+    opened = _moment(since, now)
+    found = reads.activity(workspace.pk, now, opened)
+    ended_early = found.scan and not found.scan.run.active and not found.scan.asked_for_rest
+    return {
+        "activity": found,
+        "since": opened.isoformat(),
+        "version": totals.version,
+        "older": look().older if ended_early else 0,
+    }
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return now
+    return moment if moment.tzinfo and now - LONGEST <= moment <= now else now
 
 
 def run(request: HttpRequest, uid: UUID) -> HttpResponse:

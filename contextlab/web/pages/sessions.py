@@ -9,25 +9,25 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path
-from django.utils import timezone
 
 from contextlab.importers import importers
-from contextlab.queries import runs, sessions
+from contextlab.queries import sessions
 from contextlab.queries.session_filters import SORTS, Filters
 from contextlab.web import addresses
 from contextlab.web.offer import first_offer
+from contextlab.web.pages.runs import activity_values
 from contextlab.web.workspace import workspace_of
 
 
 def session_list(request: HttpRequest) -> HttpResponse:
     """The page, or for htmx its list with the counters above it."""
-    workspace = workspace_of(request).pk
+    workspace = workspace_of(request)
     filters = addresses.to_filters(request.GET)
-    totals = sessions.totals(workspace)
+    totals = sessions.totals(workspace.pk)
     if not totals.sessions:
         values: dict[str, Any] = {"panel": "panels/session_empty.html"}
     else:
-        values = list_values(workspace, filters, totals)
+        values = list_values(workspace.pk, filters, totals)
     values |= {
         "filters": filters,
         "totals": totals,
@@ -36,8 +36,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
         **adding(),
     }
     if not request.headers.get("HX-Request"):
-        values |= {"activity": runs.activity(workspace, timezone.now()), "version": totals.version}
-        return render(request, "pages/sessions.html", values)
+        return render(request, "pages/sessions.html", values | activity_values(workspace, totals))
     response = render(request, "panels/sessions_swap.html", values | {"oob": True})
     return _with_address(request, response, filters)
 
