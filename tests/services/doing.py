@@ -67,7 +67,9 @@ def everything(session: Session) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for model in TABLES:
         rows = model.objects.filter(session=session, revision=session.revision)
-        assert rows.count() == model.objects.filter(session=session).count(), "rows of another revision are left"
+        assert rows.count() == model.objects.filter(session=session).count(), (
+            "rows of another revision are left"
+        )
         found[model.__name__] = sorted((_plain(row) for row in rows.values()), key=repr)
     found["texts"] = texts(session)
     for view in View.objects.filter(session=session):
@@ -78,7 +80,16 @@ def everything(session: Session) -> dict[str, Any]:
         )
         found[f"{view.name} chart"] = view.chart
         found[f"{view.name} state"] = (view.steps, view.counted, view.stale)
-    skipped = {"id", "uid", "workspace_id", "file_id", "revision", "created_at", "parent_id", "forked_from_id"}
+    skipped = {
+        "id",
+        "uid",
+        "workspace_id",
+        "file_id",
+        "revision",
+        "created_at",
+        "parent_id",
+        "forked_from_id",
+    }
     row = Session.objects.filter(pk=session.pk).values().get()
     found["session"] = {name: value for name, value in row.items() if name not in skipped}
     return found

@@ -68,7 +68,13 @@ def test_the_recorded_view_is_what_the_core_says(session):
         (one.first_item, one.last_item, one.verdict, one.reason or "", one.first_step, one.end_step)
         for one in made.spans
     }
-    assert (view.kind, view.steps, view.revision, view.stale, view.counted) == ("recorded", 24, 1, False, True)
+    assert (view.kind, view.steps, view.revision, view.stale, view.counted) == (
+        "recorded",
+        24,
+        1,
+        False,
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", ["keep-all", "last-n", "type-aware", "token-budget"])
@@ -257,7 +263,14 @@ def test_a_compaction_says_how_many_items_it_summarised(session):
     assert row.items_summarised == row.upto
     marks = View.objects.get().chart["marks"]
     assert marks == [
-        {"step": row.at_step, "kind": "compaction", "number": 1, "pre": 155000, "post": 5103, "trigger": "auto"}
+        {
+            "step": row.at_step,
+            "kind": "compaction",
+            "number": 1,
+            "pre": 155000,
+            "post": 5103,
+            "trigger": "auto",
+        }
     ]
 
 

@@ -59,6 +59,8 @@ class Reading:
         self.report = FileReport()
         self.writers: dict[str, SessionWriter] = {}
         self._unchecked: list[SessionWriter] = []
+        self._left: set[int] = set()
+        """Files whose sessions are read from this one now."""
         self._own = {session.native_id: session for session in file.sessions.all()}
         self._offset = self._written_to = 0
         self._pending = 0
@@ -140,6 +142,8 @@ class Reading:
                 raise Contested(session)
 
     def _adopt(self, writer: SessionWriter, session: Session) -> None:
+        if session.file_id is not None:
+            self._left.add(session.file_id)
         writer.resume(session, Aim.BESIDE)
 
     # Raw bytes --------------------------------------------------------------------------------------------
@@ -151,8 +155,9 @@ class Reading:
             # A reading that was cut off may have left some of the next revision.
             rows.exclude(revision=self.file.revision).delete()
             return RawPacker(self.source, 0, {})
-        if self.file.sha256:
-            return RawPacker(self.source, self.file.size // RAW_SEGMENT, {})
+        whole = self.file.size // RAW_SEGMENT
+        if self.file.sha256 and rows.filter(number__lt=whole).count() == whole:
+            return RawPacker(self.source, whole, {})
         known = dict(rows.filter(revision=self.revision).values_list("number", "sha256"))
         return RawPacker(self.source, 0, known)
 
@@ -188,6 +193,11 @@ class Reading:
             found = [writer.session.pk for writer in self.writers.values() if writer.session]
             # Their log was replaced by another one: what was read of it stays, its raw bytes are gone.
             self.file.sessions.exclude(pk__in=found).update(file=None)
+        if not self.file.sessions.exists():
+            # Nothing is shown of it (title records alone, or another file holds more): its bytes are of no use.
+            stored.delete()
+        for key in self._left:
+            _tidy_left(key)
         file = self.file
         file.format, file.revision = self.report.format or "", self.revision
         file.size, file.sha256 = self._raw.size, self._raw.sha256
@@ -199,3 +209,14 @@ class Reading:
         report = asdict(self.report)
         report["elsewhere"] = dict(self.plan.nowhere)
         return report
+
+
+def _tidy_left(key: int) -> None:
+    """Of a file that holds no session any more the bytes go; an upload goes altogether."""
+    file = LogFile.objects.filter(pk=key, sessions=None).first()
+    if file is None:
+        return
+    if file.path:
+        RawSegment.objects.filter(file=file).delete()
+    else:
+        file.delete()
