@@ -147,6 +147,10 @@ class Deps:
     pins: frozenset[str] = frozenset()
     """Ids of items that must stay as they are."""
     progress: Progress | None = None
+    force: bool = False
+    """A person asked for it: a policy with thresholds of its own does not look at them."""
+    age: float | None = None
+    """Seconds since the last compaction (the first item without one), as the caller's clock says."""
 
 
 class IdSource(Protocol):

@@ -6,6 +6,7 @@ ContextLabError
 ├── RegistryError      two plug-ins claim one name, or one of ours is broken: a fault of the installation
 ├── CompactError       a compaction failed, memory is as it was
 │   ├── StaleHistory, ConcurrentCompression      the state and the history do not belong together (any more)
+│   ├── ModelError                               a model did not answer (in language_model.py)
 │   ├── EmptySummary                             a compressor gave nothing back
 │   └── InvalidProjection                        a result that no provider would accept
 └── SessionBusy        a session in a turn refuses a second one

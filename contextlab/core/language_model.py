@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contextlab.core.errors import ContextLabError
+from contextlab.core.errors import CompactError
 
 
 @dataclass(slots=True, frozen=True)
@@ -51,7 +51,7 @@ class LanguageModel(Protocol):
         ...
 
 
-class ModelError(ContextLabError):
+class ModelError(CompactError):
     """A model did not answer. `kind` says why; the message is fit for people and holds no secrets.
 
     Kinds: no_model, auth, rate_limited, overloaded, timeout, prompt_too_long, refused, empty, bad_answer,

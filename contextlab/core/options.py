@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contextlab.core.budget import Budget, Mode
@@ -34,6 +34,75 @@ def read_budget(options: Mapping[str, object], allowed: tuple[str, ...], mode: s
     # Numbers and switches share one keyword call; which goes where was checked just above.
     given: dict[str, Any] = {**numbers, **switches}
     return Budget(**given, mode=read_mode(mode))
+
+
+class Options:
+    """A plug-in's options, read one by one: types are checked, and an error names the key with its place."""
+
+    def __init__(self, options: Mapping[str, object], allowed: tuple[str, ...], place: str) -> None:
+        """`place` is where they stand in the document (`compaction`); a key not allowed there is refused at once."""
+        refuse_unknown(options, allowed, place)
+        self._options = options
+        self._place = place
+
+    def number(self, name: str, default: int, *, least: int = 0) -> int:
+        """A whole number of at least `least`."""
+        value = self.limit(name, default)
+        value = default if value is None else value
+        if value < least:
+            raise PolicyError(f"must be at least {least}, not {value}", self.place(name))
+        return value
+
+    def required(self, name: str, *, least: int = 0) -> int:
+        """A whole number of at least `least` that must be given."""
+        if self._options.get(name) is None:
+            raise PolicyError("must be given", self.place(name))
+        return self.number(name, least, least=least)
+
+    def limit(self, name: str, default: int | None = None) -> int | None:
+        """A whole number or null."""
+        value = self._options.get(name, default)
+        return None if value is None else _number(value, self.place(name))
+
+    def share(self, name: str, default: float) -> float:
+        """A number between 0 and 1."""
+        value = self._options.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise PolicyError(f"must be a number from 0 to 1, not {value!r}", self.place(name))
+        return float(value)
+
+    def switch(self, name: str, default: bool) -> bool:
+        """True or false."""
+        return _switch(self._options.get(name, default), self.place(name))
+
+    def text(self, name: str, default: str) -> str:
+        """A text."""
+        value = self._options.get(name, default)
+        if not isinstance(value, str):
+            raise PolicyError(f"must be a text, not {value!r}", self.place(name))
+        return value
+
+    def choice(self, name: str, default: str, choices: Sequence[str]) -> str:
+        """One of a few words."""
+        value = self.text(name, default)
+        if value not in choices:
+            raise PolicyError(f"must be one of {', '.join(choices)}, not {value!r}", self.place(name))
+        return value
+
+    def objects(self, name: str) -> list[Mapping[str, object]]:
+        """A list of objects, at least one."""
+        value = self._options.get(name)
+        if (
+            not isinstance(value, list | tuple)
+            or not value
+            or not all(isinstance(one, Mapping) for one in value)
+        ):
+            raise PolicyError("must be a list of objects, at least one", self.place(name))
+        return list(value)
+
+    def place(self, name: str) -> str:
+        """The place of a key in the document."""
+        return f"{self._place}.{name}" if self._place else name
 
 
 def read_mode(value: object) -> Mode:

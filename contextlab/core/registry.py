@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import Generic, TypeVar, cast
 
+from contextlab.core.compaction import CompactPolicy, Compressor, Trigger
 from contextlab.core.errors import RegistryError, UnknownNameError
 from contextlab.core.projection import Projector
 
@@ -83,4 +84,13 @@ class Registry(Generic[Plugin]):
 
 PROJECTORS: Registry[type[Projector]] = Registry(
     "projector", "contextlab.core.projectors", "PROJECTOR", "contextlab.projectors"
+)
+POLICIES: Registry[type[CompactPolicy]] = Registry(
+    "compaction policy", "contextlab.core.policies", "POLICY", "contextlab.policies"
+)
+TRIGGERS: Registry[type[Trigger]] = Registry(
+    "trigger", "contextlab.core.triggers", "TRIGGER", "contextlab.triggers"
+)
+COMPRESSORS: Registry[type[Compressor]] = Registry(
+    "compressor", "contextlab.core.compressors", "COMPRESSOR", "contextlab.compressors"
 )

@@ -1,0 +1,54 @@
+"""How large a memory is, by the measures that triggers and policies go by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from contextlab.core.compaction import Snapshot
+from contextlab.core.items import Item, Kind, estimate_tokens
+from contextlab.core.projection import TokenCount, is_prompt
+
+
+def count_entries(items: Iterable[Item]) -> int:
+    """Provider messages: neighbours with one entry id are one."""
+    entries = 0
+    last = None
+    for item in items:
+        entries += item.entry != last
+        last = item.entry
+    return entries
+
+
+def count_turns(items: Iterable[Item]) -> int:
+    """Turns that begin among these items."""
+    return sum(map(is_prompt, items))
+
+
+def text_tokens(text: str, count: TokenCount | None = None) -> int:
+    """Tokens of a text: counted, or estimated without a counter."""
+    return estimate_tokens(text) if count is None else count(text)
+
+
+def item_tokens(item: Item, count: TokenCount | None = None) -> int:
+    """Tokens of an item: as known, else counted, else estimated."""
+    if item.tokens is not None:
+        return item.tokens
+    if count is None:
+        return estimate_tokens(item.text, item.tool)
+    return count(item.text) + (count(item.tool) if item.tool and item.kind == Kind.TOOL_CALL else 0)
+
+
+def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
+    """Tokens of items."""
+    return sum(item_tokens(item, count) for item in items)
+
+
+def snapshot_tokens(snapshot: Snapshot, count: TokenCount | None = None) -> int:
+    """Tokens of a memory, its summary included."""
+    summary = text_tokens(snapshot.summary, count) if snapshot.summary else 0
+    return items_tokens(snapshot.items, count) + summary
+
+
+def result_sizes(items: Sequence[Item]) -> list[int]:
+    """Characters of each tool result."""
+    return [item.chars for item in items if item.kind == Kind.TOOL_RESULT]

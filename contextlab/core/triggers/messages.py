@@ -1,0 +1,33 @@
+"""At least so many entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from contextlab.core.compaction import Decision, Deps, Snapshot
+from contextlab.core.memory_size import count_entries
+from contextlab.core.options import Options
+
+
+@dataclass(slots=True, frozen=True)
+class MessagesTrigger:
+    """At least so many entries."""
+
+    kind: ClassVar[str] = "messages"
+    min_messages: int = 0
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object], mode: str) -> Self:  # noqa: ARG003 - the same in both
+        """Read `min_messages`; raises PolicyError."""
+        return cls(Options(options, ("min_messages",), "trigger").required("min_messages", least=1))
+
+    def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:  # noqa: ARG002 - part of the protocol
+        """Due or not, with the figures."""
+        measured = count_entries(snapshot.items)
+        rule = f"messages >= {self.min_messages:,}"
+        return Decision(measured >= self.min_messages, rule, measured, self.min_messages)
+
+
+TRIGGER = MessagesTrigger
