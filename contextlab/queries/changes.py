@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from contextlab.core.items import VERDICTS, Verdict
-from contextlab.queries.context import ROWS, Entry, Fold, Scope, fold_rows
+from contextlab.core.items import KIND_CODE, VERDICTS, Kind, Verdict
+from contextlab.queries.context import ROWS, Entry, Fold, fold_rows, folded
 from contextlab.queries.fates import is_left_out
-from contextlab.store.models import SpanRecord
+from contextlab.queries.scope import Scope
+from contextlab.store.models import ItemRecord, SpanRecord
 
 CHANGES_READ = 400
 """Spans that begin or end at a step and are read for its list of changes at most."""
+
+
+SMALL_GAP = 3
+NEAR = 2000
+"""Items before a step among which every span that ended is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +91,14 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The changes of one kind: entered, left, changed or returned."""
+    """The changes of one kind: what is `out` of the context now, what is `in` it otherwise than before, `entered`."""
 
     kind: str
     items: int
     entries: tuple[Entry, ...]
 
 
+_COLUMNS = ("first_item", "last_item", "verdict", "reason")
 _Edge = tuple[int, int, Verdict, str]
 
 
@@ -98,7 +106,7 @@ def changes(scope: Scope) -> Changes:
     """The changes at a step; at the first one nothing but what entered."""
     if scope.step <= 1:
         return Changes(scope.previous_upto, scope.upto, (), complete=True)
-    began = _edges(scope, first_step=scope.step, first_item__lt=scope.previous_upto)
+    began = _began(scope)
     ended = _ended(scope, began)
     runs = [run for edge in began for run in _split(edge, ended)]
     runs += [run for edge in ended for run in _returned(edge, began)]
@@ -110,39 +118,74 @@ def changes(scope: Scope) -> Changes:
 def listing(scope: Scope, found: Changes, rows: int = ROWS) -> list[Part]:
     """The changes item by item: long runs as folds, at most about `rows` rows of each kind."""
     parts = []
-    for kind in ("left", "changed", "returned"):
-        runs = [run for run in found.runs if run.kind == kind]
-        entries: list[Entry] = []
-        for run in runs[:rows]:
-            fold = Fold(run.first, run.last, run.verdict, (run.reason,), scope.step, was=run.was)
-            entries += (
-                fold_rows(scope, run.first, run.last) if run.count <= 3 and len(entries) < rows else [fold]
-            )
-        parts.append(Part(kind, found.count(kind), tuple(entries)))
+    for kind, is_out in (("out", True), ("in", False)):
+        runs = [run for run in found.runs if run.is_out == is_out]
+        folds = _folds(runs, scope.step, _shown_only(scope, runs))
+        entries = folded(scope, folds, rows)
+        parts.append(Part(kind, sum(fold.count for fold in folds), tuple(entries)))
     entered = fold_rows(scope, found.entered_first, found.entered_end - 1, rows)
     parts.append(Part("entered", found.entered, tuple(entered)))
     return [part for part in parts if part.entries]
 
 
-def _edges(scope: Scope, **where: object) -> list[_Edge]:
-    spans = SpanRecord.objects.filter(view_id=scope.view_id, **where).order_by("first_item")
-    values = spans.values_list("first_item", "last_item", "verdict", "reason")[:CHANGES_READ]
-    # A rectangle may reach over items that are new at this step: those have no fate before it.
-    newest = scope.previous_upto - 1
-    return [(first, min(last, newest), VERDICTS[code], reason) for first, last, code, reason in values]
+def _shown_only(scope: Scope, runs: Sequence[Change]) -> set[int]:
+    """Items in the small gaps between runs that were only ever shown to the person: they separate nothing."""
+    gaps = [(one.last + 1, other.first) for one, other in pairwise(runs)]
+    between = [at for first, end in gaps if end - first <= SMALL_GAP for at in range(first, end)]
+    records = ItemRecord.objects.filter(
+        session_id=scope.session_id, revision=scope.revision, position__in=between, kind=KIND_CODE[Kind.UI]
+    )
+    return set(records.values_list("position", flat=True)) if between else set()
+
+
+def _folds(runs: Iterable[Change], step: int, shown_only: set[int]) -> list[Fold]:
+    """Neighbouring runs that are alike now, whatever they were before, as one fold."""
+    folds: list[Fold] = []
+    for run in runs:
+        last = folds[-1] if folds else None
+        between = range(last.last + 1, run.first) if last else range(0)
+        alike = last is not None and (last.verdict, last.reasons) == (run.verdict, (run.reason,))
+        if last and alike and len(between) <= SMALL_GAP and shown_only.issuperset(between):
+            was = last.was if last.was == run.was else None
+            folds[-1] = replace(last, last=run.last, was=was, shown_only=last.shown_only + len(between))
+        else:
+            folds.append(Fold(run.first, run.last, run.verdict, (run.reason,), step, was=run.was))
+    return folds
+
+
+def _began(scope: Scope) -> list[_Edge]:
+    # No order and no range of items: either would lead the database away from the index on steps.
+    spans = SpanRecord.objects.filter(view_id=scope.view_id, first_step=scope.step)
+    return _edges(
+        scope, [row for row in spans.values_list(*_COLUMNS)[:CHANGES_READ] if row[0] < scope.previous_upto]
+    )
 
 
 def _ended(scope: Scope, began: list[_Edge]) -> list[_Edge]:
-    """Spans that ended here, looked for where others began and in the tail: there is no index on a span's end."""
-    places = [(first, last) for first, last, _, _ in began if last < scope.tail_start]
-    found: dict[int, _Edge] = {}
+    """Spans that ended here, looked for where they can be: there is no index on a span's end.
+
+    That is where others began, where the tail moved back to, and among the newest items. (An older item that comes
+    back by a rewind of the log is missed in a session of thousands of items.)
+    """
+    near = max(scope.tail_start, scope.previous_upto - NEAR)
+    places = [(first, last + 1) for first, last, _, _ in began if first < near]
+    regions = [(near, scope.previous_upto)]
     if places:
-        low, high = min(first for first, _ in places), max(last for _, last in places)
-        for edge in _edges(scope, end_step=scope.step, first_item__gte=low, first_item__lte=high):
-            found[edge[0]] = edge
-    for edge in _edges(scope, end_step=scope.step, first_item__gte=scope.tail_start):
-        found[edge[0]] = edge
-    return [found[first] for first in sorted(found)]
+        regions.append((min(first for first, _ in places), max(end for _, end in places)))
+    if scope.tail_start < scope.previous_tail:
+        regions.append((scope.tail_start, scope.previous_tail))
+    found: dict[int, tuple[int, int, int, str]] = {}
+    for first, end in regions:
+        spans = SpanRecord.objects.filter(view_id=scope.view_id, first_item__gte=first, first_item__lt=end)
+        rows = spans.filter(end_step=scope.step).order_by("first_item").values_list(*_COLUMNS)
+        found |= {row[0]: row for row in rows[:CHANGES_READ]}
+    return _edges(scope, list(found.values()))
+
+
+def _edges(scope: Scope, rows: Sequence[tuple[int, int, int, str]]) -> list[_Edge]:
+    # A rectangle may reach over items that are new at this step: those have no fate before it.
+    newest = scope.previous_upto - 1
+    return [(first, min(last, newest), VERDICTS[code], reason) for first, last, code, reason in sorted(rows)]
 
 
 def _split(edge: _Edge, ended: Iterable[_Edge]) -> list[Change]:

@@ -6,35 +6,23 @@ Whatever the session's size, one list reads at most a page of rows and SPANS_REA
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import F, Sum
 
 from contextlab.core.items import VERDICT_CODE, VERDICTS, Kind, Reason, Verdict
 from contextlab.queries import fates
-from contextlab.queries.fates import SPANS_READ, Fate, Window, is_left_out
+from contextlab.queries.fates import SPANS_READ, Fate, is_left_out
 from contextlab.queries.items import ContextRow, read_items, tools_called
+from contextlab.queries.scope import Reading, Scope
 
 ROWS = 60
 HEAD_ROWS = 20
+SHORT = 3
+"""Runs of up to so many items are shown item by item where a list is about what was left out."""
 FOLDS = 12
 """Runs of the middle shown one by one; more become one row that names its reasons."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A step of a view, with what its report says about where items were left out."""
-
-    session_id: int
-    revision: int
-    view_id: int
-    step: int
-    upto: int
-    previous_upto: int
-    """Items at or beyond it are new at this step."""
-    head_end: int = 0
-    tail_start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +62,60 @@ class Gap:
 Entry = ContextRow | Fold | Gap
 
 
-def context_list(scope: Scope, before: int | None = None, rows: int = ROWS) -> list[Entry]:
+def context_list(reading: Reading, before: int | None = None, rows: int = ROWS) -> list[Entry]:
     """What stood in the context, oldest first: the head, the newest `rows` items before `before`, folds and gaps."""
+    scope = reading.scope
     end = min(scope.upto, before) if before is not None else scope.upto
-    if end <= scope.head_end < scope.tail_start:
-        return [*_stretch(scope, 0, end, rows), *_later(scope, end, rows)]
-    middle = middle_folds(scope) if scope.tail_start > scope.head_end else []
-    return [*_head(scope), *middle, *_stretch(scope, scope.tail_start, end, rows), *_later(scope, end, rows)]
+    places = _Places()
+    if scope.has_gap and end <= scope.head_end:
+        _stretch(places, [fate for fate in reversed(reading.head) if fate.first < end], 0, end, rows)
+    else:
+        if scope.has_gap:
+            _head(places, reading)
+            places.entries += middle_folds(reading)
+        _stretch(places, reading.back_before(end), scope.tail_start, end, rows)
+    return [*places.filled(scope), *_later(scope, end, rows)]
 
 
-def cleared_list(scope: Scope, before: int | None = None, rows: int = ROWS) -> list[Entry]:
+def cleared_list(reading: Reading, before: int | None = None, rows: int = ROWS) -> list[Entry]:
     """The newest `rows` items that stood in the context as a placeholder or a preview."""
+    scope = reading.scope
     stubs = [VERDICT_CODE[name] for name in (Verdict.CLEARED, Verdict.REASONING_CLEARED, Verdict.OFFLOADED)]
     spans = fates.in_force(scope.view_id, scope.step).filter(verdict__in=stubs)
-    if scope.tail_start > scope.head_end:
-        spans = spans.exclude(first_item__gte=scope.head_end, first_item__lt=scope.tail_start)
-    spans = spans.filter(first_item__lt=scope.upto if before is None else before).order_by("-first_item")
-    found = [fate for fate in fates.read(spans[: rows + 1]) if not fate.left_out]
-    places = [(position, fate) for fate in found for position in range(fate.last, fate.first - 1, -1)]
-    places = [place for place in places if before is None or place[0] < before]
-    shown = places[:rows][::-1]
-    gap = [Gap(found[-1].first, shown[0][0] - 1, shown[0][0])] if len(places) > rows else []
-    return [*gap, *rows_at(scope, shown)]
-
-
-def left_out_list(scope: Scope, before: int | None = None, rows: int = ROWS) -> list[Entry]:
-    """The runs of items that were left out, short ones as rows."""
+    spans = spans.exclude(first_item__gte=scope.head_end, first_item__lt=scope.tail_start)
+    spans = spans.exclude(reason=Reason.PROVIDER_STRIPS)
     end = scope.upto if before is None else min(before, scope.upto)
-    tail = fates.newest_fates(scope.view_id, scope.step, scope.tail_start, end)
+    found = fates.read(spans.filter(first_item__lt=end).order_by("-first_item")[: rows + 1])
+    shown: list[tuple[int, Fate | None]] = []
+    for fate in found:
+        last = min(fate.last, end - 1)
+        first = max(fate.first, last - (rows - len(shown)))
+        shown += [(at, fate) for at in range(last, first - 1, -1)]
+        if len(shown) > rows:
+            break
+    gap = [Gap(0, shown[rows - 1][0] - 1, shown[rows - 1][0])] if len(shown) > rows else []
+    return [*gap, *rows_at(scope, shown[:rows][::-1])]
+
+
+def left_out_list(reading: Reading, before: int | None = None, rows: int = ROWS) -> list[Entry]:
+    """The runs of items that were left out, short ones as rows."""
+    scope = reading.scope
+    end = scope.upto if before is None else min(before, scope.upto)
+    tail = reading.back_before(end)
     runs = fates.merged(fate for fate in reversed(tail) if fate.left_out)
     cut, room = len(runs), rows
     while cut and room > 0:
         cut -= 1
-        room -= min(runs[cut].count, 3)
-    entries: list[Entry] = []
+        room -= min(runs[cut].last - runs[cut].first + 1, SHORT)
+    places = _Places()
+    if scope.has_gap:
+        places.entries += middle_folds(reading)
     if cut or len(tail) == SPANS_READ:
         first = runs[cut].first if runs else tail[-1].first
-        entries.append(Gap(scope.tail_start, first - 1, first))
+        places.entries.append(Gap(scope.tail_start, first - 1, first))
     for run in runs[cut:]:
-        # A run may hold items that were only shown to the person: told apart when it is opened.
-        entries += fold_rows(scope, run.first, run.last) if run.last - run.first < 3 else [_fold(run)]
-    return [*middle_folds(scope), *entries] if scope.tail_start > scope.head_end else entries
+        places.add(run)
+    return places.filled(scope)
 
 
 def fold_rows(scope: Scope, first: int, last: int, rows: int = ROWS) -> list[Entry]:
@@ -130,23 +131,34 @@ def fold_rows(scope: Scope, first: int, last: int, rows: int = ROWS) -> list[Ent
     return [*rows_at(scope, places), *gap]
 
 
-def middle_folds(scope: Scope) -> list[Entry]:
+def folded(scope: Scope, folds: Sequence[Fold], most: int) -> list[Entry]:
+    """Folds as rows of items where they are short, `most` of them at most."""
+    places = _Places()
+    for fold in folds[:most]:
+        short = fold.last - fold.first < SHORT and len(places.entries) < most
+        if short:
+            fate = Fate(fold.first, fold.last, fold.verdict, fold.reasons[0], fold.since)
+            places.entries += [(at, fate) for at in range(fold.first, fold.last + 1)]
+        else:
+            places.entries.append(fold)
+    return places.filled(scope)
+
+
+def middle_folds(reading: Reading) -> list[Fold]:
     """What was left out between head and tail: run by run, or as one row where there are too many."""
-    start, end = scope.head_end, scope.tail_start
-    found = fates.oldest_fates(scope.view_id, scope.step, start, end)
-    exact = len(found) < SPANS_READ
-    runs = fates.merged(found)
+    scope, exact = reading.scope, reading.middle_is_whole
+    runs = fates.merged(reading.middle)
     if exact and len(runs) <= FOLDS:
         return [_fold(run) for run in runs]
     if not exact:
-        runs += fates.newest_fates(scope.view_id, scope.step, start, end, limit=FOLDS)
+        runs += reading.newest_of_middle
     named = [run for run in runs if run.reason != Reason.UI_ONLY] or runs
     reasons = tuple(dict.fromkeys(run.reason for run in named))
     summarised = all(run.verdict == Verdict.SUMMARISED for run in named)
     verdict = Verdict.SUMMARISED if summarised else Verdict.DROPPED
     shown_only = sum(run.shown_only for run in runs) if exact else 0
     since = max(run.since for run in runs)
-    return [Fold(start, end - 1, verdict, reasons, since, shown_only, exact)]
+    return [Fold(scope.head_end, scope.tail_start - 1, verdict, reasons, since, shown_only, exact)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +175,14 @@ class Share:
         return is_left_out(self.verdict, self.reason)
 
 
-def shares(scope: Scope) -> list[Share] | None:
+def shares(reading: Reading) -> list[Share] | None:
     """Items by verdict and reason, most first; None when that takes more reading than a page may do at once."""
-    regions = [(0, scope.head_end), (scope.head_end, scope.tail_start), (scope.tail_start, scope.upto)]
+    if not reading.is_whole:
+        return None
     totals: dict[tuple[Verdict, str], int] = {}
-    for first, end in regions:
-        found = fates.oldest_fates(scope.view_id, scope.step, first, end) if end > first else []
-        if len(found) == SPANS_READ:
-            return None
-        for fate in found:
-            key = (fate.verdict, fate.reason)
-            totals[key] = totals.get(key, 0) + fate.count
+    for fate in reading.known():
+        key = (fate.verdict, fate.reason)
+        totals[key] = totals.get(key, 0) + fate.last - fate.first + 1
     return _sorted(Share(verdict, reason, items) for (verdict, reason), items in totals.items())
 
 
@@ -189,37 +198,66 @@ def _sorted(found: Iterable[Share]) -> list[Share]:
     return sorted(found, key=lambda share: (not share.left_out, -share.items))
 
 
-def _head(scope: Scope) -> list[Entry]:
-    if not scope.head_end:
-        return []
+class _Places:
+    """A list in the making: folds and gaps as they are, items as (position, fate) until all are read at once."""
+
+    def __init__(self) -> None:
+        self.entries: list[Fold | Gap | tuple[int, Fate | None]] = []
+
+    def add(self, run: Fate) -> None:
+        """A run that was left out: its items where it is short, else a fold."""
+        short = run.last - run.first < SHORT
+        self.entries += [(at, run) for at in range(run.first, run.last + 1)] if short else [_fold(run)]
+
+    def filled(self, scope: Scope) -> list[Entry]:
+        """The list with its rows; an item that has none (only shown to the person, or just rewritten) is left out."""
+        rows = {
+            row.item.position: row
+            for row in rows_at(scope, [e for e in self.entries if isinstance(e, tuple)])
+        }
+        made: list[Entry | None] = [rows.get(e[0]) if isinstance(e, tuple) else e for e in self.entries]
+        return [entry for entry in made if entry is not None]
+
+
+def _head(places: _Places, reading: Reading) -> None:
+    scope = reading.scope
     end = min(scope.head_end, HEAD_ROWS)
-    found = fates.oldest_fates(scope.view_id, scope.step, 0, end)
-    spans = [*(_fold(fate) for fate in fates.merged(fate for fate in found if fate.left_out))]
-    gone = {position for fold in spans for position in range(fold.first, fold.last + 1)}
-    by_position = {position: fate for fate in found for position in range(fate.first, fate.last + 1)}
-    shown = [(position, by_position.get(position)) for position in range(end) if position not in gone]
-    gap = [Gap(end, scope.head_end - 1, scope.head_end)] if end < scope.head_end else []
-    return [*_in_order(rows_at(scope, shown), spans), *gap]
+    inside = [fates.clip(fate, 0, end) for fate in reading.head if fate.first < end]
+    _lay(places, list(_kept_and_told(inside, 0, end)), fates.merged(fate for fate in inside if fate.left_out))
+    if end < scope.head_end:
+        places.entries.append(Gap(end, scope.head_end - 1, scope.head_end))
 
 
-def _stretch(scope: Scope, floor: int, end: int, rows: int) -> list[Entry]:
+def _kept_and_told(found: Sequence[Fate], first: int, end: int) -> Iterator[tuple[int, Fate | None]]:
+    """The positions of a stretch that stood in the context, each with its fate."""
+    by_position = {at: fate for fate in found for at in range(fate.first, fate.last + 1)}
+    for position in range(first, end):
+        fate = by_position.get(position)
+        if fate is None or not fate.left_out:
+            yield position, fate
+
+
+def _stretch(places: _Places, found: Sequence[Fate], floor: int, end: int, rows: int) -> None:
     if end <= floor:
-        return []
-    found = fates.window(scope.view_id, scope.step, floor, end, rows)
-    gap = [Gap(floor, found.first - 1, found.first)] if found.first > floor else []
-    # Reasoning that the provider strips stands at nearly every step: a row of its own says more than a fold of one.
-    stripped = [fate for fate in found.folds if _is_row(fate)]
-    shown = [*found.shown, *((at, fate) for fate in stripped for at in range(fate.first, fate.last + 1))]
-    return [*gap, *_in_order(rows_at(scope, shown), _visible_folds(found))]
+        return
+    seen = fates.window(found, floor, end, rows)
+    if seen.first > floor:
+        places.entries.append(Gap(floor, seen.first - 1, seen.first))
+    _lay(places, seen.shown, seen.folds)
 
 
-def _is_row(fate: Fate) -> bool:
-    return fate.reason == Reason.PROVIDER_STRIPS and fate.last - fate.first < 2
+def _lay(places: _Places, shown: Sequence[tuple[int, Fate | None]], folds: Sequence[Fate]) -> None:
+    """Rows and folds in order. What was only ever shown to the person is no loss to the model: it has no place here.
 
-
-def _visible_folds(found: Window) -> list[Fold]:
-    # What was only ever shown to the person is no loss to the model: it is listed with what was left out.
-    return [_fold(fate) for fate in found.folds if fate.reason != Reason.UI_ONLY and not _is_row(fate)]
+    Reasoning that the provider strips stands at nearly every step: a row of its own says more than a fold of one.
+    """
+    laid: list[tuple[int, Fold | tuple[int, Fate | None]]] = [(place[0], place) for place in shown]
+    for fate in folds:
+        if fate.reason == Reason.PROVIDER_STRIPS and fate.last - fate.first < SHORT:
+            laid += [(at, (at, fate)) for at in range(fate.first, fate.last + 1)]
+        elif fate.reason != Reason.UI_ONLY:
+            laid.append((fate.first, _fold(fate)))
+    places.entries += [entry for _, entry in sorted(laid, key=lambda pair: pair[0])]
 
 
 def _later(scope: Scope, end: int, rows: int) -> list[Gap]:
@@ -239,6 +277,8 @@ def rows_at(scope: Scope, places: Sequence[tuple[int, Fate | None]]) -> list[Con
         item = items.get(position)
         if item is None or (item.kind == Kind.UI and fate is None):
             continue
+        if item.kind == Kind.UI and fate is not None:
+            fate = replace(fate, verdict=Verdict.DROPPED, reason=Reason.UI_ONLY)  # noqa: PLW2901
         is_new = position >= scope.previous_upto
         changed = fate is not None and not is_new and fate.since == scope.step
         rows.append(
@@ -249,12 +289,6 @@ def rows_at(scope: Scope, places: Sequence[tuple[int, Fate | None]]) -> list[Con
 
 def _fold(fate: Fate) -> Fold:
     return Fold(fate.first, fate.last, fate.verdict, (fate.reason,), fate.since, fate.shown_only)
-
-
-def _in_order(rows: Sequence[ContextRow], folds: Sequence[Fold]) -> list[Entry]:
-    placed: list[tuple[int, Entry]] = [(row.item.position, row) for row in rows]
-    placed += [(fold.first, fold) for fold in folds]
-    return [entry for _, entry in sorted(placed, key=lambda pair: pair[0])]
 
 
 def selected_fold(entries: Sequence[Entry], position: int) -> list[Entry]:

@@ -69,7 +69,7 @@ def newest_fates(view_id: int, step: int, floor: int, before: int, limit: int = 
     over every span of the session that is no longer in force.)
     """
     spans = in_force(view_id, step).filter(first_item__gte=floor, first_item__lt=before)
-    return [_clip(fate, floor, before) for fate in read(spans.order_by("-first_item")[:limit])]
+    return [clip(fate, floor, before) for fate in read(spans.order_by("-first_item")[:limit])]
 
 
 def oldest_fates(view_id: int, step: int, floor: int, before: int, limit: int = SPANS_READ) -> list[Fate]:
@@ -79,7 +79,7 @@ def oldest_fates(view_id: int, step: int, floor: int, before: int, limit: int = 
     spans = in_force(view_id, step).filter(first_item__gte=floor, first_item__lt=before)
     found = [edge] if edge else []
     found += read(spans.order_by("first_item")[:limit])
-    return [_clip(fate, floor, before) for fate in found[:limit]]
+    return [clip(fate, floor, before) for fate in found[:limit]]
 
 
 def merged(fates: Iterable[Fate]) -> list[Fate]:
@@ -114,7 +114,10 @@ def _alike(one: Fate, other: Fate) -> bool:
     return one.verdict == other.verdict and one.reason == other.reason and same_summary
 
 
-def _clip(fate: Fate, floor: int, before: int) -> Fate:
+def clip(fate: Fate, floor: int, before: int) -> Fate:
+    """The part of a run that lies in [floor, before)."""
+    if fate.first >= floor and fate.last < before:
+        return fate
     return replace(fate, first=max(fate.first, floor), last=min(fate.last, before - 1))
 
 
@@ -136,18 +139,18 @@ class Window:
     """Everything from here to the end of the stretch has been looked at."""
 
 
-def window(view_id: int, step: int, floor: int, before: int, rows: int) -> Window:
+def window(found: Sequence[Fate], floor: int, before: int, rows: int) -> Window:
     """The newest `rows` items in context of [floor, before), with the runs left out between them.
 
-    At most `rows` folds are taken as well, so that a context of gaps ends, too.
+    `found` are the fates of the region, newest first, SPANS_READ of them at most. Not more than `rows` folds are
+    taken, so that a context of gaps ends, too.
     """
-    fates = newest_fates(view_id, step, floor, before)
     # Beyond the last span that was read nothing is known: stop there, the next window goes on.
-    floor = fates[-1].first if len(fates) == SPANS_READ else floor
+    floor = found[-1].first if len(found) == SPANS_READ else floor
     shown: list[tuple[int, Fate | None]] = []
     folds: list[Fate] = []
     cursor = before - 1
-    for fate in [*fates, None]:
+    for fate in [*found, None]:
         kept_down_to = fate.last + 1 if fate else floor
         cursor = _take(shown, None, cursor, kept_down_to, rows)
         if fate is None or cursor >= kept_down_to or len(folds) >= rows:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from contextlab.adapters.originals import read_original
 from contextlab.core.items import VERDICTS, Kind, Verdict
 from contextlab.queries.fates import Fate, covering, is_left_out
 from contextlab.queries.items import ContextRow, ItemRow, read_items
@@ -17,6 +18,7 @@ OPEN_BYTES = 200 * 1024
 """Texts up to this size open inside a page, larger ones on request and by download."""
 SHOWN_BYTES = 1024 * 1024
 """What a page shows of a text at most, even on request."""
+ORIGINAL_BYTES = 64 * 1024 * 1024
 BANDS_READ = 400
 
 
@@ -137,6 +139,13 @@ def item_record(session: Session, position: int, most: int | None = None) -> byt
         return None
     offset, length = found[0]
     return read_raw(file, offset, length if most is None else min(length, most))
+
+
+def original_of(session: Session, item: ItemRow, most: int) -> bytes | None:
+    """The original that the agent stored in a file of its own; None when it has none, or when it is gone."""
+    if item.original is None or session.file is None:
+        return None
+    return read_original(session.file.path, item.original, most)
 
 
 def position_of(session: Session, native_id: str) -> int | None:

@@ -22,7 +22,7 @@ from typing import Any
 from django.db.models import Q
 
 from contextlab.core.items import KIND_CODE, KINDS, VERDICT_CODE, VERDICTS, Kind, Reason, Verdict
-from contextlab.queries.step_page import Seen
+from contextlab.queries.step import Seen
 from contextlab.store.models import CompactionRecord, ItemRecord, SpanRecord, StepRecord, StepReport
 
 BANDS = 400

@@ -8,12 +8,11 @@ from datetime import datetime
 from uuid import UUID
 
 from contextlab.core.window import GROWTH_STEPS, steps_left
-from contextlab.queries.step import COMPACTION_COLUMNS, CompactionLine, step_report, steps_between
-from contextlab.queries.step_page import Seen
-from contextlab.store.models import CompactionRecord, Session, StepRecord, View
+from contextlab.queries.step import Around, Seen, read_around
+from contextlab.store.models import Session, View
 
 RELATIVES = 30
-COMPACTIONS = 60
+_BARS = ("sparkline", "parent__sparkline", "forked_from__sparkline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,6 @@ class SessionPage:
     compaction_runs: Sequence[Relative]
     """Sessions of role `compaction`: the summariser's own request and reply."""
     forks: Sequence[Relative]
-    compactions: Sequence[CompactionLine]
     hidden_tokens: int | None
     """Of the last step: reported input minus what the log shows; None where that is not known."""
     last_tokens: int | None
@@ -66,7 +64,8 @@ class SessionPage:
 def find_session(workspace_id: int, uid: UUID) -> Session | None:
     """A session of the workspace, with the rows that its pages name."""
     mine = Session.objects.filter(workspace_id=workspace_id, uid=uid)
-    return mine.select_related("file", "parent", "forked_from").first()
+    # An import report may be long, and no page here shows it.
+    return mine.select_related("file", "parent", "forked_from").defer("file__report", *_BARS).first()
 
 
 def find_view(session: Session, name: str) -> ViewLine | None:
@@ -83,22 +82,13 @@ def session_page(session: Session, seen: Seen) -> SessionPage:
     family = list(_relatives(parent=session))
     children = [relative for role, relative in family if role != "compaction"]
     runs = [relative for role, relative in family if role == "compaction"]
-    marks = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
-    lines = [
-        CompactionLine(*row)
-        for row in marks.order_by("number").values_list(*COMPACTION_COLUMNS)[:COMPACTIONS]
-    ]
-    last = step_report(seen.view_id, session.steps) if seen.view_id is not None else None
-    tokens, source, left = _filling(session, seen)
+    forks = [relative for _, relative in _relatives(forked_from=session)]
+    if seen.view_id is None or not session.steps:
+        return SessionPage(children, runs, forks, None, None, "", None)
+    near = read_around(seen, max(1, session.steps - GROWTH_STEPS), session.steps)
+    report = near.reports.get(session.steps)
     return SessionPage(
-        children,
-        runs,
-        [relative for _, relative in _relatives(forked_from=session)],
-        lines,
-        last.hidden_tokens if last else None,
-        tokens,
-        source,
-        left,
+        children, runs, forks, report.hidden_tokens if report else None, *_filling(session, seen, near)
     )
 
 
@@ -108,16 +98,11 @@ def _relatives(**where: object) -> list[tuple[str, Relative]]:
     return [(role, Relative(*rest)) for role, *rest in rows]
 
 
-def _filling(session: Session, seen: Seen) -> tuple[int | None, str, int | None]:
+def _filling(session: Session, seen: Seen, near: Around) -> tuple[int | None, str, int | None]:
     """Size of the last context, its source, and the steps that are left; all of one kind of figure."""
-    if seen.view_id is None or not session.steps:
-        return None, "", None
-    first = max(1, session.steps - GROWTH_STEPS)
-    lines = steps_between(session.pk, session.revision, seen.view_id, first, session.steps)
+    lines = near.lines()
     reported = seen.recorded and any(line.reported is not None for line in lines)
     sizes = [line.reported if reported else line.projected_tokens for line in lines]
-    limits = StepRecord.objects.filter(session=session, revision=session.revision, number=session.steps)
-    limit = limits.values_list("limit", flat=True).first()
-    last = sizes[-1] if sizes else None
-    counted = "counted" if session.counted else "estimated"
-    return last, "reported" if reported else counted, steps_left(sizes, limit)
+    head, report = near.heads.get(session.steps), near.reports.get(session.steps)
+    source = "reported" if reported else report.token_source if report else ""
+    return (sizes[-1] if sizes else None), source, steps_left(sizes, head.limit if head else None)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
 
-from contextlab.queries.context import Scope
+from contextlab.queries.scope import Scope
 from contextlab.store.models import CompactionRecord, StepRecord, StepReport, TurnRecord
 
 STEPS_AROUND = 8
+MARKS_READ = 5000
 SMALL_GAP = 100
 """Items. Shorter stretches are folded inside the list like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A session under a view; `view_id` is None while the view has never been projected."""
+
+    session_id: int
+    revision: int
+    view_id: int | None
+    recorded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,25 +177,47 @@ class CompactionLine:
 COMPACTION_COLUMNS = tuple(field.name for field in fields(CompactionLine))
 
 
-def step_head(session_id: int, revision: int, number: int) -> StepHead | None:
-    """A step by its number; None when the session has no such step."""
-    records = StepRecord.objects.filter(session_id=session_id, revision=revision, number=number)
-    values = records.values_list(*HEAD_COLUMNS).first()
-    return StepHead(*values) if values else None
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A step and its neighbours, read at once."""
+
+    heads: Mapping[int, StepHead]
+    reports: Mapping[int, ReportFigures]
+    """Those that the view has."""
+
+    def lines(self) -> list[StepLine]:
+        """The steps in order."""
+        return [line_of(self.heads[number], self.reports.get(number)) for number in sorted(self.heads)]
+
+    def scope(self, seen: Seen, number: int) -> Scope | None:
+        """What lists of a step need; None where the session or the view has no such step."""
+        head, report = self.heads.get(number), self.reports.get(number)
+        if head is None or report is None or seen.view_id is None:
+            return None
+        before, report_before = self.heads.get(number - 1), self.reports.get(number - 1)
+        head_end, tail_start = _gap(report)
+        return Scope(
+            seen.session_id, seen.revision, seen.view_id, number, head.upto,
+            previous_upto=before.upto if before else 0, head_end=head_end, tail_start=tail_start,
+            previous_tail=_gap(report_before)[1] if report_before else 0,
+        )  # fmt: skip
 
 
-def step_report(view_id: int, number: int) -> ReportFigures | None:
-    """The report of a step in a view; None when the view has not come so far."""
-    values = StepReport.objects.filter(view_id=view_id, step=number).values_list(*REPORT_COLUMNS).first()
-    return ReportFigures(*values) if values else None
+def read_around(seen: Seen, first: int, last: int) -> Around:
+    """The steps of a range with their reports."""
+    heads = StepRecord.objects.filter(
+        session_id=seen.session_id, revision=seen.revision, number__range=(first, last)
+    )
+    reports = StepReport.objects.filter(view_id=seen.view_id or 0, step__range=(first, last))
+    return Around(
+        {values[0]: StepHead(*values) for values in heads.values_list(*HEAD_COLUMNS)},
+        {values[0]: ReportFigures(*values) for values in reports.values_list(*REPORT_COLUMNS)},
+    )
 
 
-def scope_of(session_id: int, revision: int, view_id: int, head: StepHead, report: ReportFigures) -> Scope:
-    """What a list of the step's context needs."""
-    return Scope(
-        session_id, revision, view_id, head.number, head.upto,
-        _previous_upto(session_id, revision, head.number), *_gap(report),
-    )  # fmt: skip
+def scope_at(seen: Seen, number: int) -> Scope | None:
+    """What lists of a step need; None where the session or the view has no such step."""
+    return read_around(seen, number - 1, number).scope(seen, number)
 
 
 def _gap(report: ReportFigures) -> tuple[int, int]:
@@ -195,28 +228,18 @@ def _gap(report: ReportFigures) -> tuple[int, int]:
     return start, end
 
 
-def _previous_upto(session_id: int, revision: int, number: int) -> int:
-    before = StepRecord.objects.filter(session_id=session_id, revision=revision, number=number - 1)
-    return before.values_list("upto", flat=True).first() or 0
-
-
-def steps_between(session_id: int, revision: int, view_id: int, first: int, last: int) -> list[StepLine]:
+def steps_between(seen: Seen, first: int, last: int) -> list[StepLine]:
     """The steps of a range, in order, with their composition in the view."""
-    heads = StepRecord.objects.filter(session_id=session_id, revision=revision, number__range=(first, last))
-    reports = StepReport.objects.filter(view_id=view_id, step__range=(first, last))
-    found = {
-        step: (tokens, composition, finding)
-        for step, tokens, composition, finding in reports.values_list(
-            "step", "projected_tokens", "composition", "finding"
-        )
-    }
-    columns = ("number", "turn", "input", "cache_read", "cache_write")
-    lines = []
-    for number, turn, *parts in heads.order_by("number").values_list(*columns):
-        known = [part for part in parts if part is not None]
-        tokens, composition, finding = found.get(number, (None, (), ""))
-        lines.append(StepLine(number, turn, sum(known) if known else None, tokens, composition, finding))
-    return lines
+    return read_around(seen, first, last).lines()
+
+
+def line_of(head: StepHead, report: ReportFigures | None) -> StepLine:
+    """A step as a line of a list."""
+    if report is None:
+        return StepLine(head.number, head.turn, head.reported, None, (), "")
+    return StepLine(
+        head.number, head.turn, head.reported, report.projected_tokens, report.composition, report.finding
+    )
 
 
 def around(number: int) -> tuple[int, int]:
@@ -224,35 +247,36 @@ def around(number: int) -> tuple[int, int]:
     return max(1, number - STEPS_AROUND), number + STEPS_AROUND
 
 
-def turn_line(session_id: int, revision: int, number: int) -> TurnLine:
+def turn_line(seen: Seen, number: int) -> TurnLine:
     """What a turn asked, its first and last step; turn 0 is what stands before the first one."""
-    turns = TurnRecord.objects.filter(session_id=session_id, revision=revision, number=number)
+    turns = TurnRecord.objects.filter(session_id=seen.session_id, revision=seen.revision, number=number)
     found = turns.values_list("title", "first_step", "last_step").first()
     return TurnLine(number, *(found or ("", None, None)))
 
 
-def compactions_at(session_id: int, revision: int, step: int) -> list[CompactionLine]:
-    """The log's compactions in force from exactly this step on."""
-    return _compactions(session_id, revision, at_step=step)[:4]
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Where the compactions of a log took effect."""
+
+    places: Sequence[tuple[int, int]]
+    """(step, number) of each compaction, in order; micro-compactions are not among them."""
+    here: Sequence[CompactionLine]
+    """Those in force from exactly the step that was asked for on, micro-compactions too."""
+
+    def around(self, step: int) -> tuple[int | None, int | None]:
+        """Steps of the nearest compaction before and after a step."""
+        steps = [at for at, _ in self.places]
+        before, after = bisect_left(steps, step), bisect_right(steps, step)
+        return (steps[before - 1] if before else None), (steps[after] if after < len(steps) else None)
+
+    def numbers(self) -> dict[int, int]:
+        """Number of the compaction by the step at which it took effect."""
+        return dict(self.places)
 
 
-def compactions_around(session_id: int, revision: int, step: int) -> tuple[int | None, int | None]:
-    """Steps at which the nearest compaction before and after this step took effect."""
-    marks = CompactionRecord.objects.filter(session_id=session_id, revision=revision, micro=False)
-    steps = marks.order_by("number").values_list("at_step", flat=True)
-    before = steps.filter(at_step__lt=step).last()
-    return before, steps.filter(at_step__gt=step).first()
-
-
-def compaction_numbers(session_id: int, revision: int, steps: Sequence[int]) -> dict[int, int]:
-    """Number of the compaction that took effect at each of these steps, where one did."""
-    marks = CompactionRecord.objects.filter(session_id=session_id, revision=revision, micro=False)
-    return dict(marks.filter(at_step__in=set(steps)).values_list("at_step", "number"))
-
-
-def _compactions(session_id: int, revision: int, **where: Any) -> list[CompactionLine]:
-    marks = CompactionRecord.objects.filter(session_id=session_id, revision=revision, **where)
-    return [
-        CompactionLine(*values)
-        for values in marks.order_by("micro", "number").values_list(*COMPACTION_COLUMNS)
-    ]
+def read_marks(seen: Seen, step: int) -> Marks:
+    """The compactions of a session, with those at a step in full."""
+    marks = CompactionRecord.objects.filter(session_id=seen.session_id, revision=seen.revision)
+    places = marks.filter(micro=False).order_by("number").values_list("at_step", "number")
+    here = marks.filter(at_step=step).order_by("micro", "number").values_list(*COMPACTION_COLUMNS)
+    return Marks(list(places[:MARKS_READ]), [CompactionLine(*values) for values in here[:4]])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from contextlab.core.items import Reason
 from contextlab.queries import changes as differences
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
 from contextlab.queries.changes import Changes, Part
-from contextlab.queries.context import Entry, Fold, Gap, Scope, Share
+from contextlab.queries.context import Entry, Fold, Gap, Share
+from contextlab.queries.scope import Reading, Scope
+from contextlab.queries.step import Seen
 
 BESIDE = 15
 """Rows shown below an item that an address points to."""
@@ -37,8 +38,8 @@ class StepPage:
     lines: Sequence[steps.StepLine] = ()
     compactions: Sequence[steps.CompactionLine] = ()
     """Those in force from exactly this step on."""
-    cuts: Sequence[int] = ()
-    """Steps of `lines` at which a compaction took effect."""
+    compaction_numbers: Mapping[int, int] = field(default_factory=dict)
+    """Number of the compaction by the step at which it took effect."""
     compaction_before: int | None = None
     compaction_after: int | None = None
     changes: Changes | None = None
@@ -73,7 +74,7 @@ class StepPage:
 
     @property
     def over_limit(self) -> bool:
-        """Whether the provider accepted a larger prompt than the limit allows."""
+        """Whether the provider accepted a larger prompt than the limit allows, which disproves the limit."""
         return bool(self.head.limit and self.head.reported and self.head.reported > self.head.limit)
 
     @property
@@ -93,58 +94,45 @@ class StepPage:
     @property
     def size(self) -> int | None:
         """The context's size by the best figure there is."""
-        if self.head.reported is not None or self.report is None:
+        if self.report is None or (self.recorded and self.head.reported is not None):
             return self.head.reported
         calibrated = self.report.calibrated_tokens
         return self.report.projected_tokens if calibrated is None else calibrated
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A session under a view; `view_id` is None while the view has never been projected."""
-
-    session_id: int
-    revision: int
-    view_id: int | None
-    recorded: bool
-
-
 def step_page(seen: Seen, number: int, wanted: Wanted) -> StepPage | None:
     """The page of a step; None when the session has no such step."""
-    session_id, revision, view_id = seen.session_id, seen.revision, seen.view_id
-    head = steps.step_head(session_id, revision, number)
+    near = steps.read_around(seen, *steps.around(number))
+    head = near.heads.get(number)
     if head is None:
         return None
-    turn = steps.turn_line(session_id, revision, head.turn)
-    report = steps.step_report(view_id, number) if view_id is not None else None
-    if report is None or view_id is None:
+    turn, scope = steps.turn_line(seen, head.turn), near.scope(seen, number)
+    if scope is None:
         return StepPage(head, turn, seen.recorded)
-    scope = steps.scope_of(session_id, revision, view_id, head, report)
-    before, after = steps.compactions_around(session_id, revision, number)
-    lines = steps.steps_between(session_id, revision, view_id, *steps.around(number))
-    cuts = steps.compaction_numbers(session_id, revision, [line.number for line in lines])
-    found = differences.changes(scope)
+    marks, reading, found = steps.read_marks(seen, number), Reading(scope), differences.changes(scope)
+    before, after = marks.around(number)
     return StepPage(
-        head, turn, seen.recorded, report, scope,
-        lines=lines, cuts=tuple(cuts), compactions=steps.compactions_at(session_id, revision, number),
-        compaction_before=before, compaction_after=after, changes=found, shares=contexts.shares(scope),
-        entries=() if wanted.show == "changes" else entries(scope, wanted),
+        head, turn, seen.recorded, near.reports[number], scope, lines=near.lines(), compactions=marks.here,
+        compaction_numbers=marks.numbers(), compaction_before=before, compaction_after=after, changes=found,
+        shares=contexts.shares(reading), entries=entries(reading, wanted),
         parts=differences.listing(scope, found) if wanted.show == "changes" else (),
     )  # fmt: skip
 
 
-def entries(scope: Scope, wanted: Wanted) -> list[Entry]:
+def entries(reading: Reading, wanted: Wanted) -> list[Entry]:
     """The list that an address asks for; with an item in it if it stood in memory at this step."""
+    if wanted.show == "changes":
+        return []
     if wanted.show == "cleared":
-        return contexts.cleared_list(scope, wanted.before)
+        return contexts.cleared_list(reading, wanted.before)
     if wanted.show == "left-out":
-        return contexts.left_out_list(scope, wanted.before)
-    found = contexts.context_list(scope, wanted.before)
-    item = wanted.item
-    if item is None or item >= scope.upto:
+        return contexts.left_out_list(reading, wanted.before)
+    found = contexts.context_list(reading, wanted.before)
+    item, upto = wanted.item, reading.scope.upto
+    if item is None or item >= upto:
         return found
     if not any(_holds(entry, item) for entry in found):
-        found = contexts.context_list(scope, min(scope.upto, item + BESIDE))
+        found = contexts.context_list(reading, min(upto, item + BESIDE))
     return contexts.selected_fold(found, item)
 
 
@@ -154,8 +142,3 @@ def _holds(entry: Entry, position: int) -> bool:
     if isinstance(entry, Fold):
         return entry.first <= position <= entry.last
     return entry.item.position == position
-
-
-def compaction_steps(found: Sequence[Entry]) -> set[int]:
-    """Steps whose compaction the folds of a list need to name."""
-    return {entry.since for entry in found if isinstance(entry, Fold) and Reason.COMPACTED in entry.reasons}

@@ -11,8 +11,7 @@ from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
 
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.queries.items import COLUMNS, ItemRow, item_rows
-from contextlab.queries.step import REPORT_COLUMNS, ReportFigures, StepLine, steps_between
-from contextlab.queries.step_page import Seen
+from contextlab.queries.step import REPORT_COLUMNS, ReportFigures, Seen, StepLine, steps_between
 from contextlab.store.models import CompactionRecord, ItemRecord, StepRecord, StepReport, TurnRecord
 
 TURNS = 50
@@ -106,8 +105,7 @@ def turn_page(seen: Seen, number: int, first: int | None) -> TurnPage | None:
         return TurnPage(row, _prompt(seen, number), (), None, None)
     at = min(max(first or start, start), end)
     stop = min(at + STEPS - 1, end)
-    view_id = seen.view_id or 0
-    lines = steps_between(seen.session_id, seen.revision, view_id, at, stop)
+    lines = steps_between(seen, at, stop)
     before = max(at - STEPS, start) if at > start else None
     return TurnPage(row, _prompt(seen, number), lines, before, stop + 1 if stop < end else None)
 

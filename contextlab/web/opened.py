@@ -13,7 +13,7 @@ from django.urls import reverse
 from contextlab.core.policy import BUILTINS, policy_hash
 from contextlab.queries.runs import RunView, run_view
 from contextlab.queries.session import ViewLine, find_session, find_view
-from contextlab.queries.step_page import Seen
+from contextlab.queries.step import Seen
 from contextlab.services.projection import open_view
 from contextlab.store.models import Session
 from contextlab.tasks import ring

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -119,15 +121,15 @@ class Speller:
         item, position = row.item, row.item.position
         stub = stub_text(row)
         size, size_words = _size(row, stub)
-        at = {"step": self.step} | ({} if self.opened.name == "recorded" else {"view": self.opened.name})
-        address = reverse("item", args=[self.opened.session.uid, position])
+        address = f"{_items_of(self.opened.session.uid)}{position}"
+        at = f"?step={self.step}{self.opened.more}"
         return ShownItem(
             position=position, kind=item.kind, verdict=row.verdict, reason=row.reason,
             tool="" if stub else item.tool if item.kind == Kind.TOOL_CALL else "",
             text=stub or self._text(item), mono=item.kind in _MONO, media_words=media_words(item),
             note="; ".join(_notes(row, bool(stub))), size=size, size_words=size_words,
-            is_new=row.is_new, selected=position == self.selected, page=f"{address}?{urlencode(at)}",
-            body=f"{address}/body?{urlencode(at)}",
+            is_new=row.is_new, selected=position == self.selected, page=f"{address}{at}",
+            body=f"{address}/body{at}",
         )  # fmt: skip
 
     def fold(self, fold: Fold) -> ShownFold:
@@ -189,6 +191,12 @@ class Speller:
         if item.opaque_chars:
             return f"(no text in the log, {item.opaque_chars:,} characters encrypted or signed)"
         return "(empty)"
+
+
+@lru_cache(maxsize=64)
+def _items_of(uid: UUID) -> str:
+    # Sixty rows ask for it: resolving the address costs more than all else in a row.
+    return reverse("item", args=[uid, 0])[:-1]
 
 
 def step_address(opened: Opened, step: int, **query: Any) -> str:

@@ -2,6 +2,7 @@
 import { KINDS, chooseStep, compact, full, go, keepDrawn, load, pageOf, palette, sharpen, stepOfAddress, ticks } from "./canvas.js";
 
 const canvas = document.getElementById("chart");
+const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 46, RIGHT = 10, TOP = 22, BOTTOM = 18;
 let data = null, at = -1, colours = palette();
 
@@ -112,7 +113,8 @@ function marks(pen, x, height, count) {
     const whole = mark.kind !== "micro";
     pen.strokeStyle = pen.fillStyle = mark.kind === "clear" ? colours.danger : colours.summary;
     pen.lineWidth = whole ? 1.5 : 1;
-    pen.setLineDash(whole ? [] : [2, 3]);
+    // Under a policy the log's own compactions did not happen: they only mark the place.
+    pen.setLineDash(whole && recorded ? [] : [2, 3]);
     pen.beginPath();
     pen.moveTo(left, whole ? 4 : TOP);
     pen.lineTo(left, height - BOTTOM);
@@ -129,7 +131,7 @@ function marks(pen, x, height, count) {
 function label(mark) {
   const sizes = mark.pre !== null || mark.post !== null ? `${compact(mark.pre)} → ${compact(mark.post)}` : "";
   const name = mark.kind === "clear" ? "cleared" : `#${mark.number}`;
-  return [name, sizes, mark.trigger].filter(Boolean).join("  ");
+  return [name, recorded ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
 }
 
 function axis(pen, x, height, count) {
@@ -210,7 +212,7 @@ async function start() {
   if (!data.buckets.length) return;
   const source = document.querySelector("[data-chart-source]");
   const lumped = data.buckets.some((bucket) => bucket.from !== bucket.to);
-  source.textContent = `bars: tokens per step, ${data.token_source}${lumped ? "; each bar the largest step of its range" : ""} · line: reported input`;
+  source.textContent = `bars: tokens per step, ${data.token_source}${lumped ? "; each bar the largest step of its range" : ""} · line: reported input${recorded ? "" : " of the session as it went"}`;
   const wanted = stepOfAddress();
   if (wanted !== null) at = bucketOf(wanted);
   listen();

@@ -38,21 +38,24 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   const words = button.textContent;
   try {
-    await navigator.clipboard.writeText(await wanted(button));
-    button.textContent = "Copied";
+    const { text, said } = await wanted(button);
+    await navigator.clipboard.writeText(text);
+    button.textContent = said ? `Copied; ${said}` : "Copied";
   } catch (error) {
     document.dispatchEvent(new CustomEvent("lab:error", { detail: `Not copied: ${error.message}` }));
   }
-  setTimeout(() => { button.textContent = words; }, 1600);
+  setTimeout(() => { button.textContent = words; }, 2600);
 });
 
 async function wanted(button) {
   const address = button.dataset.copyFrom;
-  if (!address) return button.closest(".opened, .texts").querySelector(".text").textContent;
+  if (!address) return { text: button.closest(".opened, .texts").querySelector(".text:not(.gone)").textContent };
   const answer = await fetch(address, { headers: { Accept: "application/json" } });
   const text = await answer.text();
   if (!answer.ok) throw new Error(text.slice(0, 300));
-  return text;
+  const repairs = Number(answer.headers.get("X-Repairs") ?? 0);
+  if (repairs) document.dispatchEvent(new CustomEvent("lab:say", { detail: answer.headers.get("X-Repairs-Said") ?? "" }));
+  return { text, said: repairs ? `${repairs} repair${repairs > 1 ? "s" : ""}` : "" };
 }
 
 // A view that was being worked out is there now.

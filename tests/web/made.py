@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from contextlab.core.events import Compaction, ItemEvent, SessionStart, StepEvent, TurnStart, Usage
 from contextlab.core.items import KIND_CODE, KINDS, VERDICT_CODE, Kind, Media, Verdict
+from contextlab.core.policy import BUILTINS, policy_hash
 from contextlab.core.spans import Span
 from contextlab.core.timeline import Assembler, ItemRow, item_flags
 from contextlab.queries.fates import is_left_out
@@ -73,6 +74,7 @@ class Made:
             revision=1,
             steps=len(self.steps),
             stale=False,
+            policy_hash=policy_hash(BUILTINS[name]) if name in BUILTINS else "",
             chart=chart or {},
         )
         SpanRecord.objects.bulk_create(

@@ -13,14 +13,14 @@ from contextlab.queries import step as steps
 from contextlab.queries.changes import changes
 from contextlab.queries.context import Fold, Gap
 from contextlab.queries.fates import is_left_out
+from contextlab.queries.scope import Reading
 from tests.web.made import Log
 
 pytestmark = pytest.mark.django_db
 
 
 def scope_at(made, view, number):
-    head = steps.step_head(made.session.id, 1, number)
-    return steps.scope_of(made.session.id, 1, view.id, head, steps.step_report(view.id, number))
+    return steps.scope_at(steps.Seen(made.session.id, 1, view.id, recorded=True), number)
 
 
 def long_log(steps_made: int):
@@ -75,7 +75,7 @@ def walk(scope) -> dict[int, tuple]:
     seen: dict[int, tuple] = {}
     asked, waiting = {None}, [None]
     while waiting:
-        for entry in contexts.context_list(scope, waiting.pop(), rows=11):
+        for entry in contexts.context_list(Reading(scope), waiting.pop(), rows=11):
             if isinstance(entry, Gap):
                 if entry.before not in asked:
                     asked.add(entry.before)
@@ -125,7 +125,7 @@ def test_shares_add_up_to_every_item_with_a_span():
     made = long_log(30).save()
     spans = random_spans(3, len(made.rows), 30, [row.first_step for row in made.rows])
     scope = scope_at(made, made.view(spans), 30)
-    quick = {(share.verdict, share.reason): share.items for share in contexts.shares(scope)}
+    quick = {(share.verdict, share.reason): share.items for share in contexts.shares(Reading(scope))}
     assert quick == {(share.verdict, share.reason): share.items for share in contexts.all_shares(scope)}
     assert sum(quick.values()) == sum(made.fate(spans, at, 30)[0] != Verdict.KEPT for at in range(scope.upto))
 
@@ -138,14 +138,14 @@ def test_the_filters_show_what_their_names_say():
     fates_now = {at: made.fate(spans, at, 30)[:2] for at in range(scope.upto)}
     stubs, before = set(), None
     while True:
-        entries = contexts.cleared_list(scope, before, rows=7)
+        entries = contexts.cleared_list(Reading(scope), before, rows=7)
         stubs |= {entry.item.position for entry in entries if not isinstance(entry, Gap)}
         if not entries or not isinstance(entries[0], Gap):
             break
         before = entries[0].before
     assert stubs == {at for at, what in fates_now.items() if what[0] in CLEARED and not is_left_out(*what)}
     gone = set()
-    for entry in contexts.left_out_list(scope, rows=10_000):
+    for entry in contexts.left_out_list(Reading(scope), rows=10_000):
         gone |= set(range(entry.first, entry.last + 1)) if isinstance(entry, Fold) else {entry.item.position}
     assert gone == {at for at, what in fates_now.items() if is_left_out(*what)}
 

@@ -50,12 +50,15 @@ def body_values(request: HttpRequest, opened: Opened, row: ContextRow) -> dict[s
     text = None if hidden else items.item_text(opened.session, row.item.position, most)
     as_markdown = request.GET.get("as") == "markdown" and text is not None and len(text) <= MARKDOWN_LIMIT
     shown = without_data_urls(text or "")
+    original = items.original_of(opened.session, row.item, most)
     return {
         "opened": opened, "session": opened.session, "row": row, "item": row.item, "stub": stub_text(row),
         "text": shown, "gone": text is None and not hidden, "hidden": hidden, "cut": not hidden and size > most,
         "shortened": len(shown) != len(text or ""), "can_render": size <= MARKDOWN_LIMIT and bool(text),
         "prose": render_markdown(shown) if as_markdown else None, "media": media_words(row.item),
         "step": number_in(request, "step"), "shown_bytes": items.SHOWN_BYTES,
+        "original": None if original is None else without_data_urls(original.decode("utf-8", "replace")),
+        "original_cut": original is not None and len(original) == most,
     }  # fmt: skip
 
 
@@ -89,6 +92,16 @@ def record(request: HttpRequest, uid: UUID, position: int) -> HttpResponse:
     return render(request, "panels/item_record.html", values)
 
 
+def original(request: HttpRequest, uid: UUID, position: int) -> HttpResponse:
+    """The original that the agent stored beside its log, as a download."""
+    opened = open_session(request, uid)
+    row = items.row_at(opened.session, None, None, position)
+    found = items.original_of(opened.session, row.item, items.ORIGINAL_BYTES) if row else None
+    if found is None:
+        raise Http404("The original is gone.")
+    return _download(found, f"item-{position}.original.txt")
+
+
 def by_id(request: HttpRequest, uid: UUID) -> HttpResponse:
     """To an item by the log's own id: such an address outlives a re-import."""
     opened = open_session(request, uid)
@@ -112,5 +125,6 @@ urlpatterns = [
     path("sessions/<uuid:uid>/items/<int:position>/body", body, name="item_body"),
     path("sessions/<uuid:uid>/items/<int:position>/text", text, name="item_text"),
     path("sessions/<uuid:uid>/items/<int:position>/raw", raw, name="item_raw"),
+    path("sessions/<uuid:uid>/items/<int:position>/original", original, name="item_original"),
     path("sessions/<uuid:uid>/items/<int:position>/record", record, name="item_record"),
 ]

@@ -43,11 +43,7 @@ def step_table(request: HttpRequest, uid: UUID) -> HttpResponse:
     first = min(max(number_in(request, "from") or 1, 1), max(total, 1))
     last = min(first + TABLE_STEPS - 1, total)
     found = opened.session
-    lines = (
-        steps.steps_between(found.pk, found.revision, opened.view_id or 0, first, last)
-        if opened.view_id
-        else []
-    )
+    lines = steps.steps_between(opened.seen, first, last) if opened.view_id else []
     values = {
         "opened": opened, "session": found, "lines": lines, "first": first, "last": last, "total": total,
         "before": max(1, first - TABLE_STEPS) if first > 1 else None, "after": last + 1 if last < total else None,

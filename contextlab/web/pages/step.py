@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,16 +9,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
+from contextlab.core.protocol import FORMATS
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
-from contextlab.queries.context import Entry
-from contextlab.queries.step_page import StepPage, Wanted, compaction_steps, step_page
+from contextlab.queries.scope import Scope
+from contextlab.queries.step_page import StepPage, Wanted, step_page
 from contextlab.web.opened import Opened, number_in, open_page, open_session, view_links
+from contextlab.web.row_html import row_html
 from contextlab.web.rows import Shown, ShownGroup, Speller, step_address
 
 SHOWS = ("", "cleared", "left-out", "changes")
 PART_WORDS = {
-    "left": "left the context", "changed": "shown otherwise than before", "returned": "came back", "entered": "entered",
+    "out": "are left out since this step, or for another reason", "in": "are in the context otherwise than before",
+    "entered": "entered",
 }  # fmt: skip
 
 
@@ -30,13 +32,13 @@ def step(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     page = step_page(opened.seen, number, wanted)
     if page is None:
         raise Http404("The session has no such step.")
-    speller = _speller(opened, page.head.number, wanted, page.entries)
+    speller = Speller(opened, page.head.number, wanted.show, wanted.item, page.compaction_numbers)
     values = {
         "opened": opened, "session": session, "nav": "sessions", "page": page, "head": page.head,
         "report": page.report, "turn": page.turn, "show": wanted.show, "tabs": tabs(opened, page, wanted),
-        "entries": _shown(speller, page), "item_note": _item_note(page, wanted),
+        "rows": [row_html(row) for row in _shown(speller, page)], "item_note": _item_note(page, wanted),
         "step_query": step_query(opened, wanted), "scale": _scale(page),
-        "views": view_links(opened, "step", number),
+        "views": view_links(opened, "step", number), "formats": FORMATS,
     }  # fmt: skip
     only_list = request.headers.get("HX-Target") == "context" and page.report is not None
     return render(request, "panels/context.html" if only_list else "pages/step.html", values)
@@ -46,18 +48,22 @@ def run(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """The items of a run that was left out (or of any range), a page of rows at a time."""
     opened = open_session(request, uid)
     first, last = number_in(request, "first"), number_in(request, "last")
-    scope = _scope(opened, number)
+    scope = scope_at(opened, number)
     if first is None or last is None:
         raise Http404("Which items? The address has no first and last.")
     found = contexts.fold_rows(scope, first, last)
-    speller = _speller(opened, number, Wanted(item=number_in(request, "item")), found)
-    return render(request, "panels/context_rows.html", {"entries": speller.rows(found, inside=True)})
+    speller = Speller(opened, number, selected=number_in(request, "item"))
+    return render(
+        request,
+        "panels/context_rows.html",
+        {"rows": [row_html(row) for row in speller.rows(found, inside=True)]},
+    )
 
 
 def left_out(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """What was left out by reason, counted over all spans: for steps where that takes more than a page may."""
     opened = open_session(request, uid)
-    shares = contexts.all_shares(_scope(opened, number))
+    shares = contexts.all_shares(scope_at(opened, number))
     return render(request, "panels/shares.html", {"shares": shares})
 
 
@@ -106,20 +112,12 @@ def tabs(opened: Opened, page: StepPage, wanted: Wanted) -> list[Tab]:
     return made
 
 
-def _scope(opened: Opened, number: int) -> contexts.Scope:
-    session, view_id = opened.session, opened.view_id
-    head = steps.step_head(session.pk, session.revision, number)
-    report = steps.step_report(view_id, number) if view_id is not None else None
-    if head is None or report is None or view_id is None:
+def scope_at(opened: Opened, number: int) -> Scope:
+    """A step for queries; 404 where the view has none."""
+    scope = steps.scope_at(opened.seen, number)
+    if scope is None:
         raise Http404("This view has no such step.")
-    return steps.scope_of(session.pk, session.revision, view_id, head, report)
-
-
-def _speller(opened: Opened, number: int, wanted: Wanted, found: Sequence[Entry]) -> Speller:
-    since = compaction_steps(found)
-    session = opened.session
-    named = steps.compaction_numbers(session.pk, session.revision, list(since)) if since else {}
-    return Speller(opened, number, wanted.show, wanted.item, named)
+    return scope
 
 
 def _shown(speller: Speller, page: StepPage) -> list[Shown]:
