@@ -98,7 +98,7 @@ def everything(session: Session) -> dict[str, Any]:
 def texts(session: Session) -> dict[int, str]:
     """Every text by position."""
     rows = ItemRecord.objects.filter(session=session, revision=session.revision)
-    return read_texts(session.pk, session.revision, rows.values_list(*TEXT_COLUMNS))
+    return read_texts(session.pk, session.revision, rows.order_by("position").values_list(*TEXT_COLUMNS))
 
 
 def raw(file: LogFile) -> bytes:
