@@ -88,7 +88,9 @@ def reasoning_note(cleared: int) -> str:
 
 
 def stand_in(item: Item, text: str) -> Placeholder:
-    """A placeholder in the place of an item: same id, kind, entry and call id, another text."""
+    """A placeholder in the place of an item: same id, kind, entry and call id, another text. One is enough."""
+    if isinstance(item, Placeholder):
+        return item
     return Placeholder(
         id=item.id,
         kind=item.kind,
