@@ -13,7 +13,7 @@ from contextlab.store.models import LogFile, Run, Session, WatchedFolder
 from tests.factories import NOW, a_file, a_run, a_segment, a_session, a_workspace
 from tests.web.pages import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def test_the_page_says_where_everything_lies(client: Client, settings: object) -> None:

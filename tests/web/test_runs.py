@@ -12,7 +12,7 @@ from contextlab.store.models import Run, RunState
 from tests.factories import a_file, a_run, a_session
 from tests.web.pages import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def test_nothing_goes_on(client: Client) -> None:

@@ -13,7 +13,7 @@ from django.test import Client
 from tests.factories import NOW, a_file, a_session, a_turn, a_workspace
 from tests.web.pages import Page, read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 HTMX = {"HX-Request": "true"}
 
 
