@@ -74,6 +74,10 @@ class Reason(StrEnum):
     EARLIER_FILE = "earlier_file"
     LOG_SUMMARY = "log_summary"
     UI_ONLY = "ui_only"
+    MAX_TURNS = "max_turns"
+    MAX_MESSAGES = "max_messages"
+    TOOL_TURN_COMPACTED = "tool_turn_compacted"
+    ORPHAN_PREFIX = "orphan_prefix"
 
 
 class Injected(StrEnum):

@@ -52,6 +52,10 @@ REASON_LABELS: dict[str, str] = {
     Reason.EARLIER_FILE: "only in an earlier file",
     Reason.LOG_SUMMARY: "a summary that the log carries",
     Reason.UI_ONLY: "shown to the person, never sent",
+    Reason.MAX_TURNS: "older than the turns that are attached",
+    Reason.MAX_MESSAGES: "over the message limit",
+    Reason.TOOL_TURN_COMPACTED: "a step inside a completed turn, of which question and answer stay",
+    Reason.ORPHAN_PREFIX: "before the first user message",
 }
 
 _SHORT: dict[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "openai-chat": "OpenAI chat"}
