@@ -129,3 +129,20 @@ def test_the_codex_compaction_is_opaque() -> None:
     ]
     assert payload["message"] == ""
     assert [entry["type"] for entry in payload["replacement_history"]] == ["message", "compaction"]
+
+
+def test_the_readme_names_the_right_steps() -> None:
+    """It says at which step the compaction is in force and at which the rule is broken."""
+    ids: list[str] = []
+    broken = compacted = 0
+    for number, record in enumerate(claude()):
+        compacted = len(ids) + 1 if number == boundary("compact_boundary") else compacted
+        if record["type"] != "assistant":
+            continue
+        if record["message"]["id"] not in ids:
+            ids.append(record["message"]["id"])
+        content = json.dumps(record["message"]["content"])
+        broken = len(ids) if '"name": "Edit"' in content and "migrations/0007" in content else broken
+    words = " ".join((Path(contextlab.__file__).parents[1] / "README.md").read_text().split())
+    assert f"at step {compacted} everything is replaced by a summary" in words
+    assert f"at step {broken} it is broken" in words
