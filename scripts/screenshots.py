@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, sync_playwright
 
 WIDTHS = (1440, 390)
 THEMES = ("light", "dark")
@@ -38,7 +38,7 @@ def _shoot(browser: Browser, base: str, address: str, target: Path, width: int, 
     scheme = "dark" if theme == "dark" else "light"
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
-    page.on("console", lambda line: line.type in ("error", "warning") and print("  console:", line.text))
+    page.on("console", _complaint)
     page.on("pageerror", lambda error: print("  script:", error))
     answer = page.goto(base + address)
     page.wait_for_timeout(300)
@@ -50,6 +50,11 @@ def _shoot(browser: Browser, base: str, address: str, target: Path, width: int, 
     note = f"  SCROLLS SIDEWAYS ({wide})" if wide > width else ""
     print(f"{address} {width} {theme}: {nodes} nodes, {size / 1000:.0f} KB compressed{note}")
     context.close()
+
+
+def _complaint(line: ConsoleMessage) -> None:
+    if line.type in ("error", "warning"):
+        print("  console:", line.text)
 
 
 if __name__ == "__main__":
