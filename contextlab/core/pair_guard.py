@@ -24,6 +24,7 @@ GUARDED_BY_REASONING = (Kind.ASSISTANT, Kind.TOOL_CALL)
 class GuardView(Protocol):
     """What the guard needs to know of a memory and of the limits' work on it, by index."""
 
+    size: int
     last_prompt: int
     last_answer: int
 
@@ -69,14 +70,21 @@ class PairGuard:
             for pair in self._complete(*queue.pop()):
                 broken.add(pair)
                 queue.append(pair)
+        led_to = [self.behind_reasoning(index) for index in self.added]
         losers = [loser for call in unanswered if (loser := self._lose(call)) != NONE]
         losers += [self._lose(self._left(*pair)) for pair in broken if self._is_split(*pair)]
-        for index in (*losers, *gone):
+        for index in (*losers, *led_to, *gone):
             self._take_reasoning_before(index)
 
     def stands(self, index: int) -> bool:
         """Whether the item is in, after what the guard did so far."""
         return index in self.added or (self.view.stands(index) and index not in self.dropped)
+
+    def behind_reasoning(self, index: int) -> int:
+        """The first item from the index on that is not reasoning: what reasoning there led to. NONE at the end."""
+        while index < self.view.size and self.view.kind(index) == Kind.REASONING:
+            index += 1
+        return index if index < self.view.size else NONE
 
     def _is_split(self, call: int, result: int) -> bool:
         return self.stands(call) != self.stands(result)
@@ -141,6 +149,7 @@ class _DraftView:
     def __init__(self, draft: Draft) -> None:
         items = draft.source.items
         self.draft = draft
+        self.size = len(items)
         self.last_prompt = last_index(items, is_prompt)
         self.last_answer = last_index(items, is_answer)
         self._messages = {index: run for run in draft.runs for index in run}

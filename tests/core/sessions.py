@@ -34,6 +34,7 @@ class Maker:
     dropped: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     count: int = 0
+    entry: str = ""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -120,7 +121,13 @@ class Maker:
         return self.write(event)
 
     def write(self, event: ItemEvent) -> ItemEvent:
-        """Append it and remember its id."""
+        """Append it and remember its id; now and then it belongs to the message before, even across a step."""
+        before = self.events[-1] if self.events else None
+        if self.random.random() < 0.04 and self.ids:
+            event.entry = self.entry
+        elif before is not None and isinstance(before, ItemEvent) and self.random.random() < 0.02:
+            event.entry = before.entry
+        self.entry = event.entry
         self.events.append(event)
         self.ids.append(event.id)
         return event

@@ -8,7 +8,6 @@ from contextlab.core.pair_guard import PairGuard
 from contextlab.core.projection import NONE
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
-from contextlab.core.replaying.sizes import REASONING
 
 
 class CutView:
@@ -18,6 +17,7 @@ class CutView:
         """Of the source as it stands."""
         self.columns = columns
         self.cut = cut
+        self.size = len(columns)
         self.last_prompt = columns.prompts[-1] if columns.prompts else NONE
         self.last_answer = columns.answers[-1] if columns.answers else NONE
 
@@ -49,11 +49,11 @@ def guard_cut(columns: Columns, cut: Cut, budget: Budget) -> PairGuard | None:
     view = CutView(columns, cut)
     split = _split_pairs(columns, cut, view)
     unanswered = _unanswered(columns, view) if budget.drop_unanswered_calls else []
-    gone = [_behind_reasoning(columns, first) for first, _, _ in cut.bands if first > cut.prefix]
-    if not split and not unanswered and not gone:
+    edges = [first for first, _, _ in cut.bands if first > cut.prefix]
+    if not split and not unanswered and not edges:
         return None
     guard = PairGuard(view)
-    guard.run(split, unanswered, gone)
+    guard.run(split, unanswered, [guard.behind_reasoning(edge) for edge in edges])
     return guard if guard.added or guard.dropped else None
 
 
@@ -69,13 +69,6 @@ def _split_pairs(columns: Columns, cut: Cut, view: CutView) -> list[tuple[int, i
     pinned = [(index, partner) for index in columns.tool_pins if (partner := columns.partner(index)) != NONE]
     pairs += [(min(pair), max(pair)) for pair in pinned]
     return [pair for pair in set(pairs) if view.stands(pair[0]) != view.stands(pair[1])]
-
-
-def _behind_reasoning(columns: Columns, index: int) -> int:
-    """The item that reasoning before the index belongs to, should it stand: the next one that is not reasoning."""
-    while index < len(columns) and columns.kind(index) == REASONING:
-        index += 1
-    return index if index < len(columns) else NONE
 
 
 def _unanswered(columns: Columns, view: CutView) -> list[int]:
