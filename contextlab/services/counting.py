@@ -6,11 +6,13 @@ do the same work twice and write the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from contextlab.adapters.tokens import counter
 from contextlab.core.items import KIND_CODE, Kind
@@ -18,9 +20,9 @@ from contextlab.services import projection, runs
 from contextlab.services.runs import Priority, Refused
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Counting, Outcome, Work
-from contextlab.store.bulk import bulk_set, update_changed
+from contextlab.store.bulk import bulk_set
 from contextlab.store.models import ContentCount, ItemRecord, LogFile, Run, RunState, Session, View
-from contextlab.store.texts import read_texts
+from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
 BATCH = 2000
 """Items of one transaction."""
@@ -33,19 +35,44 @@ SMALL = 512 * 1024
 """Bytes of uncounted text that are counted at once, without a run of their own: a tenth of a second at most."""
 
 _CALL = KIND_CODE[Kind.TOOL_CALL]
-_COLUMNS = ("id", "position", "kind", "tool", "content_hash", "text_segment", "text_offset", "text_length")
+_COLUMNS = ("id", "kind", "tool", "content_hash", *TEXT_COLUMNS)
+_NOTHING: Mapping[int, int] = MappingProxyType({})
+
+
+class _Row(NamedTuple):
+    """An item without a count; the last four are where its text is."""
+
+    key: int
+    kind: int
+    tool: str
+    digest: bytes
+    position: int
+    segment: int
+    offset: int
+    length: int
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Uncounted items of one transaction, as far as possible out of one segment."""
+    """Uncounted items of one transaction, by session."""
 
-    rows: list[tuple[int, int, int, str, bytes, int, int, int]] = field(default_factory=list)
+    rows: dict[int, tuple[Session, list[_Row]]] = field(default_factory=dict)
+    count: int = 0
     bytes: int = 0
+
+    def is_full(self, row: _Row) -> bool:
+        """Whether this item belongs into the next batch."""
+        return self.count >= BATCH or (self.count > 0 and self.bytes + row.length > BATCH_BYTES)
+
+    def add(self, session: Session, row: _Row) -> None:
+        """Take in an item."""
+        self.rows.setdefault(session.pk, (session, []))[1].append(row)
+        self.count += 1
+        self.bytes += row.length
 
 
 def count_or_queue(
-    work: Work, file: LogFile, sessions: Sequence[Session], since: dict[int, int]
+    work: Work, file: LogFile, sessions: Sequence[Session], since: Mapping[int, int]
 ) -> tuple[list[Run], bool]:
     """Count what an import left uncounted, at once where it is little; returns the run for it otherwise.
 
@@ -61,8 +88,7 @@ def count_or_queue(
     if not here:
         later = Priority.LATER if work.run.priority >= Priority.FOUND else Priority.GREW
         return [request(file, later)], False
-    for session in sessions:
-        count_session(work, session, since.get(session.pk, 0))
+    count_sessions(work, sessions, since)
     return [], True
 
 
@@ -85,7 +111,7 @@ def perform(work: Work) -> Outcome:
     if file is None:
         raise Refused("The sessions were deleted.")
     sessions = list(file.sessions.filter(counted=False))
-    counted = sum(count_session(work, session) for session in sessions)
+    counted = count_sessions(work, sessions)
     sessions = projection.incomplete(file.sessions.all())
     views = projection.recorded_views(sessions)
     jobs = (projection.Job(session, views[session.pk], load_timeline(session)) for session in sessions)
@@ -93,66 +119,83 @@ def perform(work: Work) -> Outcome:
     return Outcome(RunState.DONE if sessions else RunState.NOOP, {"counted": counted}, queued)
 
 
-def count_session(work: Work, session: Session, since: int = 0) -> int:
-    """Count the items from position `since` on that have no count yet; returns how many got one.
+def count_sessions(work: Work, sessions: Sequence[Session], since: Mapping[int, int] = _NOTHING) -> int:
+    """Count the items of the sessions that have no count yet; returns how many got one.
 
-    All before `since` are known to be counted.
+    `since` may tell for a session below which position all are known to be counted.
     """
     done = 0
-    for batch in _batches(session, since):
-        counts = _counts(session, batch)
-        with transaction.atomic():
-            work.still_ours("counting tokens")
-            bulk_set(ItemRecord, "tokens", counts)
-        done += len(counts)
-    if done:
-        View.objects.filter(session=session).update(stale=True)
-    update_changed(session, {"counted": not _uncounted(session, {session.pk: since}).exists()})
+    for batch in _batches(sessions, since):
+        done += _count(work, batch)
+    left = ItemRecord.objects.filter(session=OuterRef("pk"), revision=OuterRef("revision"), tokens=None)
+    keys = [session.pk for session in sessions]
+    for start in range(0, len(keys), 500):
+        some = Session.objects.filter(pk__in=keys[start : start + 500])
+        View.objects.filter(session__in=some).update(stale=True)
+        some.exclude(Exists(left)).update(counted=True)
     return done
 
 
-def _uncounted(session: Session, since: dict[int, int]) -> QuerySet[ItemRecord]:
+def _uncounted(session: Session, since: Mapping[int, int]) -> QuerySet[ItemRecord]:
     rows = ItemRecord.objects.filter(session=session, revision=session.revision, tokens=None)
     return rows.filter(position__gte=since.get(session.pk, 0))
 
 
-def _text_bytes(session: Session, since: dict[int, int]) -> int:
+def _text_bytes(session: Session, since: Mapping[int, int]) -> int:
     return _uncounted(session, since).aggregate(n=Sum("text_length"))["n"] or 0
 
 
-def _batches(session: Session, since: int) -> Iterator[_Batch]:
+def _batches(sessions: Sequence[Session], since: Mapping[int, int]) -> Iterator[_Batch]:
     """Uncounted items in order; each batch holds little text, or one item that holds much."""
-    after = since - 1
-    while True:
-        rows = _uncounted(session, {session.pk: after + 1}).order_by("position").values_list(*_COLUMNS)
-        batch = _Batch()
-        for row in rows[:BATCH]:
-            if batch.rows and batch.bytes + row[-1] > BATCH_BYTES:
-                break
-            batch.rows.append(row)
-            batch.bytes += row[-1]
-        if not batch.rows:
-            return
+    batch = _Batch()
+    for session in sessions:
+        for row in _rows(session, since.get(session.pk, 0)):
+            if batch.is_full(row):
+                yield batch
+                batch = _Batch()
+            batch.add(session, row)
+    if batch.count:
         yield batch
-        after = batch.rows[-1][1]
 
 
-def _counts(session: Session, batch: _Batch) -> list[tuple[int, int]]:
-    """(tokens, key of the item) for each item of the batch: from the table, else counted and put there."""
-    known = _known([bytes(row[4]) for row in batch.rows])
-    missing = {bytes(row[4]): row for row in batch.rows if bytes(row[4]) not in known}
-    if missing:
-        refs = [(row[1], row[5], row[6], row[7]) for row in missing.values()]
-        texts = read_texts(session.pk, session.revision, refs)
-        counted = {
-            digest: f"{row[3]}{texts[row[1]]}" if row[2] == _CALL else texts[row[1]]
-            for digest, row in missing.items()
-            if row[1] in texts
-        }
-        fresh = dict(zip(counted, counter().count_many(list(counted.values())), strict=True))
+def _rows(session: Session, first: int) -> Iterator[_Row]:
+    """Uncounted items of a session, BATCH at a time."""
+    while True:
+        rows = _uncounted(session, {session.pk: first}).order_by("position").values_list(*_COLUMNS)
+        some = [_Row(*row) for row in rows[:BATCH]]
+        yield from some
+        if len(some) < BATCH:
+            return
+        first = some[-1].position + 1
+
+
+def _count(work: Work, batch: _Batch) -> int:
+    """Counts from the table, else made and put there; written in one short transaction."""
+    rows = [row for _, some in batch.rows.values() for row in some]
+    counts = _known([bytes(row.digest) for row in rows])
+    fresh = _tokenise(batch, counts)
+    counts |= fresh
+    values = [(counts[digest], row.key) for row in rows if (digest := bytes(row.digest)) in counts]
+    with transaction.atomic():
+        work.still_ours("counting tokens")
         _remember(fresh)
-        known |= fresh
-    return [(known[bytes(row[4])], row[0]) for row in batch.rows if bytes(row[4]) in known]
+        bulk_set(ItemRecord, "tokens", values)
+    return len(values)
+
+
+def _tokenise(batch: _Batch, known: Mapping[bytes, int]) -> dict[bytes, int]:
+    """Count what the table does not know; texts are read session by session."""
+    texts: dict[bytes, str] = {}
+    for session, rows in batch.rows.values():
+        missing = [row for row in rows if bytes(row.digest) not in known and bytes(row.digest) not in texts]
+        found = read_texts(session.pk, session.revision, [row[-4:] for row in missing])
+        for row in missing:
+            if row.position in found:
+                text = found[row.position]
+                texts[bytes(row.digest)] = f"{row.tool}{text}" if row.kind == _CALL else text
+    if not texts:
+        return {}
+    return dict(zip(texts, counter().count_many(list(texts.values())), strict=True))
 
 
 def _known(hashes: Sequence[bytes]) -> dict[bytes, int]:
@@ -163,10 +206,12 @@ def _known(hashes: Sequence[bytes]) -> dict[bytes, int]:
     return found
 
 
-def _remember(counts: dict[bytes, int]) -> None:
+def _remember(counts: Mapping[bytes, int]) -> None:
     """Keep counts for other sessions; somebody else may just have done so."""
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO store_contentcount (hash, tokens) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            list(counts.items()),
-        )
+    if counts:
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO store_contentcount (hash, tokens) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                # In order: a tree takes sorted keys faster, and two writers never wait for each other crosswise.
+                sorted(counts.items()),
+            )

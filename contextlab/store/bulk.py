@@ -6,12 +6,12 @@ beyond its column (unknown, where the column has that, instead of wrong).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+import msgspec
 from django.db import connection, models
 from psycopg.types.json import Jsonb
 
@@ -20,6 +20,8 @@ from contextlab.importers.lines import clean
 Encode = Callable[[Any], Any]
 Row = Sequence[Any]
 
+LONGEST = 2**31
+_to_json = msgspec.json.Encoder().encode
 INT64 = (-(2**63), 2**63 - 1)
 _POSTGRES_TYPES = {
     "bigint": "int8", "integer": "int4", "smallint": "int2", "boolean": "bool", "double precision": "float8",
@@ -31,7 +33,7 @@ def bulk_insert(model: type[models.Model], columns: Sequence[str], rows: Iterabl
     """Insert rows of the named columns (Django's attribute names, `session_id`); all but the key must be named."""
     quoted = ", ".join(_quoted(model, name) for name in columns)
     table = connection.ops.quote_name(model._meta.db_table)
-    encoded = _encoded(rows, _encoders(model, tuple(columns), connection.vendor))
+    encoded = _encoded(rows, *_encoders(model, tuple(columns), connection.vendor))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             with (
@@ -90,22 +92,29 @@ def _postgres_type(model: type[models.Model], name: str) -> str:
     return _POSTGRES_TYPES.get(kind, kind)
 
 
+Texts = tuple[tuple[int, int], ...]
+"""Place and greatest length of each text column."""
+
+Encoders = tuple[tuple[int, Encode], ...]
+
+
 @cache
-def _encoders(
-    model: type[models.Model], columns: tuple[str, ...], vendor: str
-) -> tuple[tuple[int, Encode], ...]:
-    """The columns whose values are not handed over as they are."""
+def _encoders(model: type[models.Model], columns: tuple[str, ...], vendor: str) -> tuple[Texts, Encoders]:
+    """The columns that hold text, and those whose values are not handed over as they are."""
     missing = {field.attname for field in model._meta.concrete_fields if not field.primary_key} - set(columns)
     if missing:
         raise ValueError(f"{model.__name__}: no values for {', '.join(sorted(missing))}")
-    found = ((index, _encoder(_field(model, name), vendor)) for index, name in enumerate(columns))
-    return tuple((index, encode) for index, encode in found if encode is not None)
+    fields = [_field(model, name) for name in columns]
+    texts = tuple(
+        (place, field.max_length or LONGEST)
+        for place, field in enumerate(fields)
+        if isinstance(field, models.CharField | models.TextField)
+    )
+    found = ((place, _encoder(field, vendor)) for place, field in enumerate(fields))
+    return texts, tuple((place, encode) for place, encode in found if encode is not None)
 
 
 def _encoder(field: models.Field[Any, Any], vendor: str) -> Encode | None:
-    if isinstance(field, models.CharField | models.TextField):
-        longest = field.max_length
-        return lambda text: text if text is None else clean_text(text, longest)
     if isinstance(field, models.JSONField):
         return Jsonb if vendor == "postgresql" else _json
     if isinstance(field, models.DateTimeField) and vendor == "sqlite":
@@ -115,16 +124,20 @@ def _encoder(field: models.Field[Any, Any], vendor: str) -> Encode | None:
     return None
 
 
-def _encoded(rows: Iterable[Row], encoders: tuple[tuple[int, Encode], ...]) -> Iterator[list[Any]]:
+def _encoded(rows: Iterable[Row], texts: Texts, encoders: Encoders) -> Iterator[list[Any]]:
     for row in rows:
         values = list(row)
-        for index, encode in encoders:
-            values[index] = encode(values[index])
+        for place, longest in texts:
+            text = values[place]
+            if text and (not text.isascii() or len(text) > longest or "\x00" in text):
+                values[place] = clean_text(text, longest)
+        for place, encode in encoders:
+            values[place] = encode(values[place])
         yield values
 
 
 def _json(value: Any) -> str | None:
-    return None if value is None else json.dumps(value)
+    return None if value is None else _to_json(value).decode()
 
 
 def _sqlite_time(value: datetime | None) -> str | None:

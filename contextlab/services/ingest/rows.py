@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -10,8 +10,8 @@ from typing import Any
 
 from contextlab.core.events import ItemEvent
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, Kind, Media
+from contextlab.core.models import window_for
 from contextlab.core.timeline import UNKNOWN, CompactionRow, ItemRow, Mark, Step, Turn, item_flags
-from contextlab.core.window import limit_of
 from contextlab.store.bulk import clean_text
 
 OWNER = ("session_id", "revision")
@@ -138,17 +138,33 @@ def step_row(step: Step, disproved: Collection[str | None]) -> tuple[Any, ...]:
 
 
 def step_limit(step: Step, disproved: Collection[str | None]) -> tuple[int | None, str]:
-    """The window limit that applies to a step and who says so: `logged`, `table`, or empty for unknown."""
-    limit = limit_of(step)
-    tokens = tokens_or_none(limit.tokens)
-    if tokens is None or limit.disproved or (limit.source == "table" and step.model in disproved):
+    """The window limit that applies to a step and who says so: `logged`, `table`, or empty for unknown.
+
+    As core.window.limit_of, but what one step of a model disproved holds for none of its steps.
+    """
+    if step.limit is None:
+        tokens = None if step.model in disproved else _table_limit(step.model)
+        return tokens, "" if tokens is None else "table"
+    tokens, accepted = tokens_or_none(step.limit), step.prompt_tokens
+    if tokens is None or (accepted is not None and accepted > tokens):
         return None, ""
-    return tokens, limit.source
+    return tokens, "logged"
 
 
-def disproved_models(steps: list[Step]) -> set[str | None]:
+def disproved_models(steps: Iterable[Step]) -> set[str | None]:
     """Models of whose table limit some step of the session shows that it is too small."""
-    return {step.model for step in steps if step.input is not None and limit_of(step).disproved}
+    found: set[str | None] = set()
+    for step in steps:
+        if step.limit is None and (accepted := step.prompt_tokens) is not None:
+            tokens = _table_limit(step.model)
+            if tokens is not None and accepted > tokens:
+                found.add(step.model)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _table_limit(model: str | None) -> int | None:
+    return window_for(model)
 
 
 def mark_row(number: int, mark: Mark) -> tuple[Any, ...]:

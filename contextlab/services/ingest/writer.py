@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from contextlab.core.events import Event, SessionStart
+from contextlab.core.events import Event, SessionStart, Usage
 from contextlab.core.items import Kind
 from contextlab.core.timeline import Assembler, ItemRow
 from contextlab.services.ingest import counters, rows
@@ -83,6 +83,9 @@ class SessionWriter:
         self._first_prompt = self._first_item = ""
         self._first_time: datetime | None = None
         self._last_time: datetime | None = None
+        self._late_usage = False
+        """Steps that may have been written are known better now: at the end all are compared."""
+        self._wrong: set[str | None] = set()
         self._turns = Table(TurnRecord, rows.TURN_COLUMNS)
         self._steps = Table(StepRecord, rows.STEP_COLUMNS)
         self._marks = Table(MarkRecord, rows.MARK_COLUMNS)
@@ -115,7 +118,12 @@ class SessionWriter:
     def feed(self, event: Event) -> bool:
         """Take in one event; True when an item came of it that has to be written."""
         row = self.assembler.feed(event)
-        if row is None or self.aim is Aim.NOWHERE:
+        if row is None:
+            steps = self.assembler.timeline.steps
+            if type(event) is Usage and steps and event.step != steps[-1].id:
+                self._late_usage = True
+            return False
+        if self.aim is Aim.NOWHERE:
             return False
         data, digest = rows.content(row.event)
         same = rows.same_values(row, digest)
@@ -229,9 +237,13 @@ class SessionWriter:
                 number: title for number, title in self._titles.items() if number >= len(self._turns)
             }
 
-        # The usage of any step may come late.
-        start = 0 if complete else max(0, len(self._steps) - 1)
+        start = 0 if everything or (complete and self._late_usage) else max(0, len(self._steps) - 1)
         wrong = rows.disproved_models(timeline.steps[start:])
+        if not wrong <= self._wrong:
+            self._wrong |= wrong
+            self._late_usage = start > 0 or self._late_usage
+            start = 0 if complete else start
+        wrong = self._wrong
         steps = [rows.step_row(step, wrong) for step in timeline.steps[start:]]
         wrote |= self._steps.sync(owner, steps, start, batch, complete)
 
