@@ -21,16 +21,18 @@ _SWITCHES = {"pair_guard", "drop_unanswered_calls", "trim_old_reasoning"}
 _PLACE = "projector"
 
 
-def read_budget(options: Mapping[str, object], allowed: tuple[str, ...], mode: str) -> Budget:
+def read_budget(
+    options: Mapping[str, object], allowed: tuple[str, ...], mode: str, place: str = _PLACE
+) -> Budget:
     """The budget that a projector's options describe; raises PolicyError at the first key or value that is wrong."""
-    refuse_unknown(options, allowed, _PLACE)
+    refuse_unknown(options, allowed, place)
     numbers: dict[str, int] = {}
     switches: dict[str, bool] = {}
     for name, value in options.items():
         if name in _SWITCHES:
-            switches[name] = _switch(value, f"{_PLACE}.{name}")
+            switches[name] = _switch(value, f"{place}.{name}")
         elif value is not None:
-            numbers[name] = _number(value, f"{_PLACE}.{name}")
+            numbers[name] = _number(value, f"{place}.{name}")
     # Numbers and switches share one keyword call; which goes where was checked just above.
     given: dict[str, Any] = {**numbers, **switches}
     return Budget(**given, mode=read_mode(mode))

@@ -1,0 +1,86 @@
+"""What every compaction policy puts together in the end: fates of all items, the figures, the memory after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
+from contextlab.core.draft import must_stay
+from contextlab.core.items import Item, Kind, Reason, Verdict
+from contextlab.core.memory_size import count_entries, items_tokens, text_tokens
+from contextlab.core.projection import KEPT, NONE, Fate, TokenCount, pair_up
+from contextlab.core.report import Report
+
+SUMMARISED = Fate(Verdict.SUMMARISED, Reason.COMPACTED)
+NOTHING = "nothing_to_summarise"
+BELOW = "below_threshold"
+
+
+def replaced_by_summary(
+    snapshot: Snapshot, covered: Collection[str], result: CompactResult, deps: Deps
+) -> Outcome:
+    """The outcome in which a summary (`result.summary`) stands for the covered items."""
+    kept = tuple(item for item in snapshot.items if item.id not in covered)
+    fates = {item.id: SUMMARISED if item.id in covered else fate_kept(item, deps) for item in snapshot.items}
+    memory = Snapshot(kept, result.summary, result, snapshot.version)
+    result.report = result.report or compaction_report(snapshot, memory, len(covered), deps.count)
+    ids = tuple(item.id for item in snapshot.items if item.id in covered)
+    return Outcome(result, memory=memory, fates=fates, covered=ids)
+
+
+def nothing_done(reason: str, snapshot: Snapshot, deps: Deps) -> Outcome:
+    """The outcome without a result: everything stays."""
+    return Outcome(None, reason, fates={item.id: fate_kept(item, deps) for item in snapshot.items})
+
+
+def fate_kept(item: Item, deps: Deps) -> Fate:
+    """The verdict of an item that a compaction leaves in memory."""
+    reason = stays(item, deps)
+    return KEPT if reason is None else Fate(Verdict.PINNED, reason)
+
+
+def stays(item: Item, deps: Deps) -> Reason | None:
+    """Why an item may never go into a summary: a system item, or a person's pin."""
+    return Reason.PINNED_BY_PERSON if item.id in deps.pins else must_stay(item)
+
+
+def pinned_ids(items: Sequence[Item], deps: Deps) -> set[str]:
+    """Ids of the items that must stay, with the other one of each pair that they are part of."""
+    pinned = [index for index, item in enumerate(items) if stays(item, deps) is not None]
+    if not pinned:
+        return set()
+    pairs = pair_up(items)
+    partners = [pairs[index] for index in pinned if pairs[index] != NONE]
+    return {items[index].id for index in (*pinned, *partners)}
+
+
+def compaction_report(
+    before: Snapshot, after: Snapshot, summarised: int, count: TokenCount | None = None
+) -> Report:
+    """The figures of a compaction: source is the memory before it, projected the memory after, with the summary.
+
+    Source = projected without the summary + summarised (nothing is dropped unsaid).
+    """
+    report = Report(
+        source_items=len(before.items),
+        projected_items=len(after.items),
+        summarised_items=summarised,
+        source_entries=count_entries(before.items),
+        projected_entries=count_entries(after.items),
+        source_chars=_chars(before),
+        projected_chars=_chars(after),
+        source_tokens=_tokens(before, count),
+        projected_tokens=_tokens(after, count),
+        token_source="estimated" if count is None else "counted",
+    )
+    report.pinned_items = sum(item.pinned or item.kind == Kind.SYSTEM for item in after.items)
+    return report
+
+
+def _chars(snapshot: Snapshot) -> int:
+    return sum(item.chars for item in snapshot.items) + len(snapshot.summary or "")
+
+
+def _tokens(snapshot: Snapshot, count: TokenCount | None) -> int:
+    summary = text_tokens(snapshot.summary, count) if snapshot.summary else 0
+    return items_tokens(snapshot.items, count) + summary

@@ -1,0 +1,137 @@
+"""A model summarises everything before a turn; the newest entries stay as they are.
+
+| step      | rule                                                                                                  |
+|-----------|-------------------------------------------------------------------------------------------------------|
+| due       | more entries than `max_items`, the summary not counted                                                |
+| cut       | `max_items` from the end, back to a turn's start; pairs stay whole, what is open stays (see cut.py)    |
+| pins      | system items and a person's pins stay where they are, with the other one of their pair                 |
+| nothing   | nothing before the cut: no call, no result, memory as it is                                           |
+| carried   | the earlier summary goes into the request, the lists of files grow from result to result              |
+| failure   | an error or a blank answer is raised; `fallback: mechanical` writes a summary without the model instead |
+
+Reference mode is the original: the cut may split a pair, an empty request is sent, a failure becomes a stub.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from contextlab.core.asking import ask, summary_request
+from contextlab.core.budget import Mode
+from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
+from contextlab.core.cut import Entries, safe_cut, turn_boundary
+from contextlab.core.errors import CompactError
+from contextlab.core.file_tracking import Files, cumulative, files_of
+from contextlab.core.items import Item
+from contextlab.core.language_model import ModelReply
+from contextlab.core.local_summary import local_summary
+from contextlab.core.options import Options, read_mode
+from contextlab.core.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
+from contextlab.core.policies.structured_summary import more_entries
+from contextlab.core.sections import keep_known_items, read_reply
+
+OPTIONS = ("max_items", "max_output_tokens", "timeout_seconds", "fallback")
+STUB = "Compaction summary unavailable (LLM summarization failed). {} items were summarized."
+"""Reference mode only: what the original writes over memory when its model fails."""
+
+
+@dataclass(slots=True, frozen=True)
+class LlmSummary:
+    """Summarises by a model, cut at a turn's start."""
+
+    kind: ClassVar[str] = "llm_summary"
+    needs_model: ClassVar[bool] = True
+    max_items: int | None = None
+    max_output_tokens: int | None = None
+    timeout_seconds: int | None = None
+    fallback: str = "fail"
+    mode: Mode = "safe"
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object], mode: str) -> Self:
+        """Read the options; raises PolicyError."""
+        given = Options(options, OPTIONS, "compaction")
+        max_items = given.limit("max_items")
+        return cls(
+            max_items if max_items is None or max_items >= 0 else None,
+            given.limit("max_output_tokens"),
+            given.limit("timeout_seconds"),
+            given.choice("fallback", "fail", ("fail", "mechanical")),
+            read_mode(mode),
+        )
+
+    def should_compact(self, snapshot: Snapshot) -> Decision:
+        """Due when there are more entries than max_items."""
+        return more_entries(snapshot, self.max_items)
+
+    def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
+        """Summarise what stands before the cut; raises ModelError."""
+        if not snapshot.items:
+            return nothing_done(NOTHING, snapshot, deps)
+        entries = Entries(snapshot.items)
+        end = entries.start(self.cut(entries))
+        if self.mode == "reference":
+            return self._as_the_original(snapshot, snapshot.items[:end], deps)
+        pins = pinned_ids(snapshot.items, deps)
+        covered = [item for item in snapshot.items[:end] if item.id not in pins]
+        if not covered:
+            return nothing_done(NOTHING, snapshot, deps)
+        files = cumulative(snapshot.last_result, files_of(covered))
+        return self._covering(snapshot, covered, self._result(snapshot, covered, files, deps), deps)
+
+    def cut(self, entries: Entries) -> int:
+        """The entry at which memory is cut."""
+        wanted = len(entries) - min(len(entries) if self.max_items is None else self.max_items, len(entries))
+        if self.mode == "reference":
+            return turn_boundary(entries, wanted, any_user=True)
+        cut = turn_boundary(entries, wanted)
+        return cut if self.max_items == 0 else safe_cut(entries, cut)
+
+    def _result(self, snapshot: Snapshot, covered: Sequence[Item], files: Files, deps: Deps) -> CompactResult:
+        try:
+            reply = self._ask(snapshot, covered, files, deps)
+        except CompactError:
+            if self.fallback != "mechanical":
+                raise
+            return local_summary(snapshot, covered, files, "mechanical_fallback")
+        return read_result(reply, covered, files)
+
+    def _ask(self, snapshot: Snapshot, covered: Sequence[Item], files: Files, deps: Deps) -> ModelReply:
+        messages = summary_request(covered, snapshot.summary, files, deps.instructions)
+        return ask(messages, deps, max_output_tokens=self.max_output_tokens, timeout=self.timeout_seconds)
+
+    def _as_the_original(self, snapshot: Snapshot, covered: Sequence[Item], deps: Deps) -> Outcome:
+        files = files_of(covered, "reference")
+        try:
+            result = read_result(self._ask(snapshot, covered, files, deps), covered, files)
+        except CompactError:
+            result = CompactResult(summary=STUB.format(len(covered)), strategy=self.kind)
+        outcome = self._covering(snapshot, covered, result, deps)
+        outcome.reason = "" if covered else NOTHING
+        return outcome
+
+    def _covering(
+        self, snapshot: Snapshot, covered: Sequence[Item], result: CompactResult, deps: Deps
+    ) -> Outcome:
+        return replaced_by_summary(snapshot, {item.id for item in covered}, result, deps)
+
+
+POLICY = LlmSummary
+
+
+def read_result(reply: ModelReply, covered: Sequence[Item], files: Files) -> CompactResult:
+    """A model's answer as a result."""
+    reading = read_reply(reply.text)
+    keep_known_items(reading.sections, frozenset(item.id for item in covered))
+    return CompactResult(
+        reading.sections,
+        reading.summary,
+        files.read,
+        files.modified,
+        method="model",
+        strategy=LlmSummary.kind,
+        usage=reply.usage,
+        raw_reply=reply.text,
+    )
