@@ -22,6 +22,10 @@ _COLUMNS = (
     "text_offset", "text_length",
 )  # fmt: skip
 
+# A database written by a newer version may hold words that this one does not know.
+_INJECTED = {str(name): name for name in Injected}
+_REASONS = {str(name): name for name in Reason}
+
 
 class TooLargeError(Exception):
     """The context has more text than one answer should carry; `args[0]` is its size in bytes."""
@@ -97,11 +101,11 @@ def _item(row: dict[str, Any], fate: Fate | None, text: str, call_tool: str) -> 
         text=text,
         entry=str(row["entry"]),
         verdict=verdict,
-        reason=Reason(fate.reason) if fate and fate.reason in Reason._value2member_map_ else None,
+        reason=_REASONS.get(fate.reason) if fate else None,
         tool=row["tool"] or None,
         call_id=call_id,
         error=True if row["flags"] & FLAG_ERROR else None,
-        injected=None if not injected else Injected(injected) if injected in Injected else Injected.CONTEXT,
+        injected=_INJECTED.get(injected, Injected.CONTEXT) if injected else None,
         media=tuple(
             Media(str(one.get("type")), one.get("mime"), one.get("size")) for one in row["media"] or ()
         ),

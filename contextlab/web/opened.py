@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
-from django.urls import reverse
+from django.urls import register_converter, reverse
+from django.urls.converters import IntConverter
 
 from contextlab.core.policy import BUILTINS, policy_hash
 from contextlab.queries.runs import RunView, run_view
@@ -110,6 +111,15 @@ def view_links(opened: Opened, page: str, *place: int) -> Sequence[ViewLink]:
         )
         for name in dict.fromkeys([RECORDED, *BUILTINS])
     ]
+
+
+class PlaceConverter(IntConverter):
+    """A step, turn or position in an address: more digits than a column holds lead nowhere."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_converter(PlaceConverter, "place")
 
 
 def number_in(request: HttpRequest, name: str) -> int | None:

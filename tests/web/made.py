@@ -10,6 +10,7 @@ what pages read by windows and folds with it.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -26,6 +27,7 @@ from contextlab.store.models import (
     CompactionRecord,
     ItemRecord,
     LogFile,
+    MarkRecord,
     Session,
     SpanRecord,
     StepRecord,
@@ -35,6 +37,8 @@ from contextlab.store.models import (
     View,
     Workspace,
 )
+
+_numbers = itertools.count(1)
 
 
 def workspace() -> Workspace:
@@ -54,7 +58,7 @@ class Made:
         return self.assembler.timeline.steps
 
     def url(self, rest: str = "") -> str:
-        return f"/sessions/{self.session.uid}/{rest}".rstrip("/") if rest else f"/sessions/{self.session.uid}"
+        return f"/sessions/{self.session.uid}{rest}"
 
     def size(self, position: int) -> int:
         return self.assembler.timeline.estimates[position]
@@ -122,13 +126,16 @@ def longest_run(out: list[bool]) -> tuple[int, int]:
     return best
 
 
+def a_start(**values: object) -> SessionStart:
+    given = {"title": "Made by hand", "model": "claude-opus-4-5", "project": "acme-api"} | values
+    return SessionStart(f"made-{next(_numbers)}", **given)
+
+
 @dataclass
 class Log:
     """Writes events one after the other; every method returns the log."""
 
-    meta: SessionStart = field(
-        default_factory=lambda: SessionStart("made", title="Made by hand", model="claude-opus-4-5")
-    )
+    meta: SessionStart = field(default_factory=lambda: a_start())
     feed: list = field(default_factory=list)
     _step: str | None = None
     _calls: int = 0
@@ -208,6 +215,14 @@ class Log:
             )
             for row in assembler.compactions
         )  # fmt: skip
+        MarkRecord.objects.bulk_create(
+            MarkRecord(
+                session=session, number=number, at_step=mark.at_step, upto=mark.upto,
+                verdict=VERDICT_CODE[mark.verdict], reason=mark.reason, positions=list(mark.positions),
+                all_before=mark.all_before, compaction=mark.compaction, summary=mark.summary,
+            )
+            for number, mark in enumerate(timeline.marks, 1)
+        )  # fmt: skip
         return Made(session, assembler, rows)
 
 
@@ -245,4 +260,5 @@ def _write_items(session: Session, rows: list[ItemRow]) -> None:
         blob += text
     ItemRecord.objects.bulk_create(records)
     data = zstandard.ZstdCompressor().compress(bytes(blob))
-    TextSegment.objects.create(session=session, number=0, length=len(blob), data=data)
+    sha256 = hashlib.sha256(blob).hexdigest()
+    TextSegment.objects.create(session=session, number=0, length=len(blob), sha256=sha256, data=data)

@@ -67,4 +67,4 @@ def _answer(
     return response
 
 
-urlpatterns = [path("sessions/<uuid:uid>/steps/<int:number>/copy/<slug:format>", copy, name="step_copy")]
+urlpatterns = [path("sessions/<uuid:uid>/steps/<place:number>/copy/<slug:format>", copy, name="step_copy")]

@@ -121,10 +121,10 @@ def _download(content: bytes, name: str) -> HttpResponse:
 
 urlpatterns = [
     path("sessions/<uuid:uid>/items", by_id, name="item_by_id"),
-    path("sessions/<uuid:uid>/items/<int:position>", item, name="item"),
-    path("sessions/<uuid:uid>/items/<int:position>/body", body, name="item_body"),
-    path("sessions/<uuid:uid>/items/<int:position>/text", text, name="item_text"),
-    path("sessions/<uuid:uid>/items/<int:position>/raw", raw, name="item_raw"),
-    path("sessions/<uuid:uid>/items/<int:position>/original", original, name="item_original"),
-    path("sessions/<uuid:uid>/items/<int:position>/record", record, name="item_record"),
+    path("sessions/<uuid:uid>/items/<place:position>", item, name="item"),
+    path("sessions/<uuid:uid>/items/<place:position>/body", body, name="item_body"),
+    path("sessions/<uuid:uid>/items/<place:position>/text", text, name="item_text"),
+    path("sessions/<uuid:uid>/items/<place:position>/raw", raw, name="item_raw"),
+    path("sessions/<uuid:uid>/items/<place:position>/original", original, name="item_original"),
+    path("sessions/<uuid:uid>/items/<place:position>/record", record, name="item_record"),
 ]

@@ -144,7 +144,7 @@ def _scale(page: StepPage) -> int:
 
 
 urlpatterns = [
-    path("sessions/<uuid:uid>/steps/<int:number>", step, name="step"),
-    path("sessions/<uuid:uid>/steps/<int:number>/run", run, name="step_run"),
-    path("sessions/<uuid:uid>/steps/<int:number>/left-out", left_out, name="step_left_out"),
+    path("sessions/<uuid:uid>/steps/<place:number>", step, name="step"),
+    path("sessions/<uuid:uid>/steps/<place:number>/run", run, name="step_run"),
+    path("sessions/<uuid:uid>/steps/<place:number>/left-out", left_out, name="step_left_out"),
 ]

@@ -35,4 +35,4 @@ def turn(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     return render(request, "pages/turn.html", values)
 
 
-urlpatterns = [path("sessions/<uuid:uid>/turns/<int:number>", turn, name="turn")]
+urlpatterns = [path("sessions/<uuid:uid>/turns/<place:number>", turn, name="turn")]
