@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from contextlab.core.items import KINDS, Injected, Item, Kind, Verdict
+from contextlab.core.items import KINDS, LEFT_OUT, Injected, Item, Kind, Verdict
 from contextlab.core.projection import NONE, Fate, Projection, Projector, Source
 from contextlab.core.replaying.sizes import REASONING, Sent, Sizes, calibrate
 from contextlab.core.replaying.sums import CALL, RESULT
@@ -76,7 +76,7 @@ class Stepwise:
         kinds, tokens = self.timeline.kinds, self.sizes.tokens
         quiet = 0
         for position, fate in zip(alive, projection.fates, strict=True):
-            if fate.verdict == Verdict.DROPPED:
+            if fate.verdict in LEFT_OUT:
                 continue
             if kinds[position] == REASONING and fate.verdict in (Verdict.KEPT, Verdict.PINNED):
                 sent.hidden += self.sizes.hidden[position]

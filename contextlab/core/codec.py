@@ -1,0 +1,84 @@
+"""Items and what is built of them as JSON text, for stores: what is read equals what was written.
+
+The text is ASCII (other characters are escaped), so lone surrogates and NUL pass through every database. Only what
+differs from an item's defaults is written. A text that is not ours raises UnreadableRecord.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+from contextlab.core.errors import ContextLabError
+from contextlab.core.items import Injected, Item, Kind, Media
+from contextlab.core.projection import Placeholder
+
+VERSION = 1
+_DEFAULTS = {field.name: field.default for field in fields(Item) if field.default is not MISSING}
+
+
+class UnreadableRecord(ContextLabError):  # noqa: N818 - an outcome of reading
+    """A stored text that this version cannot read."""
+
+
+def dump_items(items: Iterable[Item]) -> str:
+    """Items as JSON."""
+    return dump({"items": [item_fields(item) for item in items]})
+
+
+def load_items(text: str | bytes) -> tuple[Item, ...]:
+    """The items that were written; raises UnreadableRecord."""
+    given = load(text)
+    return read_items(given.get("items"))
+
+
+def dump(value: dict[str, Any]) -> str:
+    """An object as JSON, marked with the version of this format."""
+    return json.dumps({"v": VERSION, **value}, separators=(",", ":"))
+
+
+def load(text: str | bytes) -> dict[str, Any]:
+    """The object that was written; raises UnreadableRecord."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UnreadableRecord("what is stored is no JSON") from error
+    if not isinstance(value, dict) or value.get("v") != VERSION:
+        raise UnreadableRecord("what is stored was not written by this version")
+    return value
+
+
+def read_items(rows: object) -> tuple[Item, ...]:
+    """Items from their fields; raises UnreadableRecord."""
+    if not isinstance(rows, list):
+        raise UnreadableRecord("what is stored holds no items")
+    try:
+        return tuple(_item(row) for row in rows)
+    except (TypeError, ValueError, KeyError) as error:
+        raise UnreadableRecord("an item that is stored cannot be read") from error
+
+
+def item_fields(item: Item) -> dict[str, Any]:
+    """The fields of an item that differ from the defaults."""
+    known = {name: getattr(item, name) for name in _DEFAULTS}
+    row: dict[str, Any] = {"id": item.id, "kind": str(item.kind)}
+    row |= {name: value for name, value in known.items() if value != _DEFAULTS[name]}
+    if item.media:
+        row["media"] = [asdict(one) for one in item.media]
+    if isinstance(item, Placeholder):
+        row["original"] = item.original and item_fields(item.original)
+    return row
+
+
+def _item(row: dict[str, Any]) -> Item:
+    given = dict(row)
+    given["kind"] = Kind(given["kind"])
+    if given.get("injected") is not None:
+        given["injected"] = Injected(given["injected"])
+    given["media"] = tuple(Media(**one) for one in given.get("media", ()))
+    if "original" not in given:
+        return Item(**given)
+    original = given.pop("original")
+    return Placeholder(**given, original=_item(original) if original else None)
