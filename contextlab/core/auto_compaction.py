@@ -1,0 +1,146 @@
+"""The automatic path: whether a compaction is due before a step, what pauses it, and what is told of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contextlab.core.breaker import Breaker
+from contextlab.core.compaction import Decision, Deps, Snapshot
+from contextlab.core.errors import ConcurrentCompression
+from contextlab.core.live import Compaction
+from contextlab.core.memory_size import items_tokens, snapshot_tokens
+from contextlab.core.outcomes import NOTHING, stays
+from contextlab.core.session_events import EventKind
+
+if TYPE_CHECKING:
+    from contextlab.core.session import AgentSession
+
+COOL_DOWN = "cool_down"
+USELESS = "no_use"
+FAILED = "failures"
+
+
+class AutoCompaction:
+    """Compacts a session's memory by itself. Nothing that goes wrong here reaches the agent."""
+
+    def __init__(
+        self,
+        session: AgentSession,
+        max_failures: int = 3,
+        max_useless: int = 3,
+        hard_limit: int | None = None,
+    ) -> None:
+        """Both breakers closed."""
+        self.session = session
+        self.failures = Breaker(max_failures)
+        self.useless = Breaker(max_useless)
+        self.hard_limit = hard_limit
+        self._tried: int | None = None
+        """Version of memory after the last attempt that did not fail."""
+
+    def close(self) -> None:
+        """Start anew: somebody compacted by hand."""
+        self.failures.succeeded()
+        self.useless.succeeded()
+        self._tried = None
+
+    def run(self) -> Compaction | None:
+        """Compact if due. None where there is no policy or nothing is due."""
+        session = self.session
+        if session.policy is None:
+            return None
+        decision: Decision | None = None
+        try:
+            decision = self.decide()
+            if not decision.due:
+                self.useless.succeeded()
+                return None
+            if session.memory.version == self._tried:
+                return Compaction("noop", COOL_DOWN, decision=decision)
+            if paused := self._paused():
+                return Compaction("noop", paused, decision=decision)
+            done = session.run(session.policy, force=False)
+        except (
+            Exception
+        ) as error:  # a policy or a trigger may be a stranger's, and compaction is not the agent's work
+            return self._failed(error, decision)
+        done.decision = decision
+        self._account(done)
+        return done
+
+    def decide(self) -> Decision:
+        """What the trigger says, the policy itself without one."""
+        session = self.session
+        snapshot = session.snapshot()
+        if session.trigger is not None:
+            return session.trigger.decide(snapshot, session.deps)
+        if session.policy is None:
+            return Decision(False, "no policy")
+        return session.policy.should_compact(snapshot)
+
+    def notes(self, compaction: Compaction | None) -> list[str]:
+        """What a report says of a compaction."""
+        if compaction is None or compaction.state == "done":
+            return []
+        if compaction.state in ("failed", "conflict"):
+            return [f"compaction {compaction.state}: {compaction.reason}"]
+        if compaction.reason == USELESS:
+            return [
+                f"compaction paused: the last {self.useless.failures} were of too little use{self.useless.note}"
+            ]
+        notes = [f"compaction: {compaction.reason}"]
+        if compaction.reason == NOTHING and compaction.decision and self._pins_alone(compaction.decision):
+            notes.append("pinned_over_budget: what is pinned is larger than the threshold by itself")
+        return notes
+
+    def _paused(self) -> str | None:
+        """Why nothing is tried: raises where that is a failure by itself."""
+        if self.failures.is_open:
+            raise _PausedError(
+                f"automatic compaction is paused after {self.failures.failures} consecutive failures"
+            )
+        if self.useless.is_open and not self._over_hard_limit():
+            return USELESS
+        return None
+
+    def _failed(self, error: Exception, decision: Decision | None) -> Compaction:
+        if not isinstance(error, _PausedError):
+            self.failures.failed(str(error))
+        self.session.hooks.tell(EventKind.COMPACT_FAILED, str(error))
+        state = "conflict" if isinstance(error, ConcurrentCompression) else "failed"
+        return Compaction(state, str(error), decision=decision)
+
+    def _account(self, done: Compaction) -> None:
+        self.failures.succeeded()
+        self._tried = self.session.memory.version
+        if done.state == "noop" and done.tokens_before is None:
+            return  # nothing was tried, nothing was paid
+        if done.state == "noop" or self.decide().due:
+            self.useless.failed(_gain(done))
+        else:
+            self.useless.succeeded()
+
+    def _over_hard_limit(self) -> bool:
+        limit = self.hard_limit
+        return limit is not None and self._size(self.session.snapshot()) > limit
+
+    def _size(self, snapshot: Snapshot) -> int:
+        return snapshot_tokens(snapshot, self.session.deps.count)
+
+    def _pins_alone(self, decision: Decision) -> bool:
+        """Whether what is pinned alone is over a threshold in tokens."""
+        if decision.threshold is None or not decision.rule.startswith("tokens"):
+            return False
+        deps: Deps = self.session.deps
+        pinned = [item for item in self.session.memory.items if stays(item, deps) is not None]
+        return items_tokens(pinned, deps.count) > decision.threshold
+
+
+class _PausedError(Exception):
+    """Nothing was tried."""
+
+
+def _gain(done: Compaction) -> str:
+    if not done.tokens_before or done.tokens_after is None:
+        return ""
+    return f" (the last gained {100 * (done.tokens_before - done.tokens_after) / done.tokens_before:.1f} %)"

@@ -1,0 +1,114 @@
+"""Committing a compaction: what must hold before memory is swapped, and the swap as a compare-and-set.
+
+| check      | rule                                                                                                    |
+|------------|---------------------------------------------------------------------------------------------------------|
+| text       | items that went have a text that stands for them                                                        |
+| all there  | each item is in memory after it, or among the covered ones; nothing is there twice                      |
+| pins       | system items and a person's pins stand as they stood                                                    |
+| prompt     | an unanswered prompt stays                                                                              |
+| pairs      | no call lost its result, no result its call                                                             |
+| gain       | memory is smaller than before (asked for by `require_gain`)                                             |
+| prefix     | what the run read, up to the last item it replaced, is unchanged; what came behind it follows           |
+
+Reference mode checks the text and the prefix alone: the original checks nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from contextlab.core.budget import Mode
+from contextlab.core.compaction import Deps, Outcome, Snapshot
+from contextlab.core.items import Item
+from contextlab.core.memory_size import snapshot_tokens
+from contextlab.core.outcomes import stays
+from contextlab.core.projection import NONE, TokenCount, is_answer, is_prompt, last_index, pair_up
+
+Sizes = tuple[int, int]
+"""Tokens before and after."""
+
+
+def faults_of_outcome(before: Snapshot, outcome: Outcome, deps: Deps, mode: Mode = "safe") -> list[str]:
+    """Why an outcome must not be committed; [] where it may."""
+    after = outcome.memory
+    if after is None:
+        return ["there is no memory to go on with"]
+    faults = _text_faults(before, after, outcome)
+    if mode == "reference":
+        return faults
+    kept = {item.id: item for item in after.items}
+    faults += _count_faults(before, after, outcome)
+    faults += _pin_faults(before, kept, deps)
+    faults += _prompt_faults(before, kept)
+    return faults + _pair_faults(before, kept)
+
+
+def sizes_of(before: Snapshot, outcome: Outcome, count: TokenCount | None = None) -> Sizes:
+    """Tokens before and after, by which the gain is judged.
+
+    Strategies that tell the sizes of what they replaced (without tags) are judged by them, others by all of memory.
+    """
+    told = [(event.tokens_before, event.tokens_after) for event in outcome.events]
+    known = [(one, other) for one, other in told if one is not None and other is not None]
+    if known and len(known) == len(told):
+        return sum(one for one, _ in known), sum(other for _, other in known)
+    after = outcome.memory or before
+    return snapshot_tokens(before, count), snapshot_tokens(after, count)
+
+
+def merged(now: Snapshot, then: Snapshot, outcome: Outcome) -> Snapshot | None:
+    """The memory to commit: the outcome's, and behind it what came meanwhile; None where the prefix was changed."""
+    after = outcome.memory
+    if after is None:
+        return None
+    end = _replaced_end(then, after)
+    if now.items[:end] != then.items[:end] or now.summary != then.summary:
+        return None
+    behind = {item.id for item in then.items[end:]}
+    prefix = [item for item in after.items if item.id not in behind]
+    return Snapshot((*prefix, *now.items[end:]), after.summary, outcome.result, now.version)
+
+
+def _replaced_end(then: Snapshot, after: Snapshot) -> int:
+    """Index behind the last item that does not stand in memory as it stood."""
+    kept = {item.id: item for item in after.items}
+    gone = (i for i in range(len(then.items) - 1, -1, -1) if kept.get(then.items[i].id) != then.items[i])
+    return next(gone, NONE) + 1
+
+
+def _text_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
+    old = {item.id for item in before.items}
+    written = [item.text for item in after.items if item.id not in old]
+    if outcome.covered and not any(text.strip() for text in (after.summary or "", *written)):
+        return ["no text stands for the items that went"]
+    return []
+
+
+def _count_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
+    accounted = {item.id for item in after.items} | set(outcome.covered)
+    twice = Counter(item.id for item in after.items) - Counter(item.id for item in before.items)
+    faults = [f"item {item} stands twice" for item, number in twice.items() if number > 1]
+    lost = [item.id for item in before.items if item.id not in accounted]
+    return faults + [f"item {item} is neither kept nor covered" for item in lost]
+
+
+def _pin_faults(before: Snapshot, kept: Mapping[str, Item], deps: Deps) -> list[str]:
+    pinned = [item for item in before.items if stays(item, deps) is not None]
+    return [f"pinned item {item.id} would not stay as it is" for item in pinned if kept.get(item.id) != item]
+
+
+def _prompt_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
+    prompt, answer = last_index(before.items, is_prompt), last_index(before.items, is_answer)
+    if prompt > answer and before.items[prompt].id not in kept:
+        return [f"the unanswered prompt {before.items[prompt].id} would go"]
+    return []
+
+
+def _pair_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
+    items = before.items
+    return [
+        f"call {items[call].id} and result {items[result].id} would be separated"
+        for call, result in enumerate(pair_up(items))
+        if result > call and (items[call].id in kept) != (items[result].id in kept)
+    ]

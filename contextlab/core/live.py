@@ -1,0 +1,105 @@
+"""What a live agent hands in and gets: items with what a provider wants back, and the context of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from contextlab.core.compaction import Decision, Outcome
+from contextlab.core.items import Item, Kind
+from contextlab.core.projection import NONE, Projection, is_prompt, last_index, pair_up
+from contextlab.core.replaying.faults import LISTED
+from contextlab.core.report import Report
+from contextlab.core.wire.conversation import ExportItem
+
+
+@dataclass(slots=True)
+class LiveItem(Item):
+    """An item of a live session, with what a provider wants to see again byte by byte."""
+
+    provider_id: str | None = None
+    """The provider's own id of a reasoning item."""
+    secret: str | None = None
+    """Signature or encrypted content of reasoning."""
+    error: bool | None = None
+    """Whether a tool's result is an error."""
+
+
+@dataclass(slots=True)
+class Compaction:
+    """What a call for a compaction came to. `state`: done, noop, failed or conflict (ruled as for stored runs)."""
+
+    state: str
+    reason: str = ""
+    outcome: Outcome | None = None
+    decision: Decision | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+
+    @property
+    def compacted(self) -> bool:
+        """Whether memory was replaced."""
+        return self.state == "done"
+
+
+@dataclass(slots=True)
+class Context:
+    """What the model is to see at a step, in a provider's words, and the report of how that came about."""
+
+    format: str
+    document: Any
+    report: Report
+    projection: Projection
+    repairs: list[str] = field(default_factory=list)
+    """What had to be repaired to make the messages valid."""
+    compaction: Compaction | None = None
+    """The compaction before this step, None where none was due."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages (Responses: the input items). Anthropic's system blocks stand in `document["system"]`."""
+        if isinstance(self.document, list):
+            return self.document
+        messages: list[dict[str, Any]] = self.document.get("messages", self.document.get("input", []))
+        return messages
+
+
+def export_items(items: Sequence[Item], seen: Projection) -> list[ExportItem]:
+    """All items of memory with their fates, and with the text that is sent of them."""
+    sent = dict(zip(seen.sources, seen.items, strict=True))
+    return [
+        ExportItem(
+            item.id,
+            item.kind,
+            sent.get(index, item).text,
+            item.entry,
+            fate.verdict,
+            fate.reason,
+            item.tool,
+            item.call_id,
+            getattr(item, "error", None),
+            item.injected,
+            item.media,
+            item.needs_result,
+            getattr(item, "provider_id", None),
+            getattr(item, "secret", None),
+        )
+        for index, (item, fate) in enumerate(zip(items, seen.fates, strict=True))
+    ]
+
+
+def faults_in(items: Sequence[Item]) -> list[str]:
+    """Faults of a memory: results without a call, and calls of earlier turns without a result."""
+    pairs, prompt = pair_up(items), last_index(items, is_prompt)
+    named = [
+        f"{'result without a call' if item.kind == Kind.TOOL_RESULT else 'call without a result'}: {item.id}"
+        for index, item in enumerate(items)
+        if pairs[index] == NONE and (item.kind == Kind.TOOL_RESULT or _is_left(item, index < prompt))
+    ]
+    more = len(named) - LISTED
+    return [*named[:LISTED], f"and {more} more"] if more > 0 else named
+
+
+def _is_left(item: Item, earlier: bool) -> bool:
+    return item.kind == Kind.TOOL_CALL and item.needs_result and earlier
