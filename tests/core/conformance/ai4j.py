@@ -28,12 +28,6 @@ REPORT = {
     "dropped_count": "dropped_entries",
     "char_limit_applied": "character_limit_applied",
 }
-SAFE_ONLY = {
-    "A4J-P25": ("report",),  # the report of a projection that the pair guard has repaired
-    "A4J-P26": ("report",),
-    "A4J-L13": ("raises", "memory_unchanged", "summary_after"),  # the original writes its stub over memory
-    "A4J-L14": ("memory_unchanged", "summary_after", "event"),
-}
 
 
 def run(case: Mapping[str, Any], mode: str) -> dict[str, Any]:
