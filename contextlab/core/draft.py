@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from contextlab.core.budget import Budget
 from contextlab.core.items import KINDS, Item, Kind, Reason, Verdict
-from contextlab.core.projection import KEPT, Fate, Projection, Source
+from contextlab.core.projection import KEPT, NONE, Fate, Projection, Source, is_prompt, last_index
+from contextlab.core.replaying.faults import NO_CALL, NO_RESULT, shortened
 from contextlab.core.report import Report
 
 COMPOSED: tuple[Kind, ...] = KINDS[:-1]
@@ -122,6 +123,7 @@ class Draft:
             composition=self._composition(standing),
         )
         report.over_budget = is_over(self.budget, report)
+        report.source_faults = source_faults(self.source)
         report.head_end, report.tail_start = longest_gap(self.kept)
         return report
 
@@ -148,6 +150,20 @@ def entry_runs(source: Source) -> list[range]:
             runs.append(range(start, index))
             start = index
     return runs
+
+
+def source_faults(source: Source) -> list[str]:
+    """Results without a call, and calls that nobody answered before the last prompt, by item id; a few of many."""
+    items, prompt = source.items, last_index(source.items, is_prompt)
+    found = []
+    for index, item in enumerate(items):
+        if source.pairs[index] != NONE:
+            continue
+        if item.kind == Kind.TOOL_RESULT:
+            found.append(f"{NO_CALL}: {item.id}")
+        elif item.kind == Kind.TOOL_CALL and item.needs_result and index < prompt:
+            found.append(f"{NO_RESULT}: {item.id}")
+    return shortened(found)
 
 
 def is_over(budget: Budget, report: Report) -> bool:

@@ -84,7 +84,6 @@ class RecordedReplayer:
             self._user_item = position + 1
             if not flags & FLAG_INJECTED:
                 self._prompt = position + 1
-                self._faults.new_turn(position)
 
     def _apply_marks(self, step: int) -> bool:
         first = self._next_mark
@@ -137,6 +136,7 @@ class RecordedReplayer:
             if self.ledger.fate(position).verdict == Verdict.DROPPED:
                 self.ledger.change(position, KEPT)
                 insort(self.memory, position)
+                self._faults.come_back(position)
                 self.writer.paint(position, position, None, step)
                 if self.timeline.kinds[position] == REASONING:
                     insort(self._reasoning, position)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextlab.core.items import KIND_CODE, Kind
-from contextlab.core.timeline import FLAG_NO_RESULT_NEEDED, UNKNOWN, Timeline
+from contextlab.core.timeline import FLAG_INJECTED, FLAG_NO_RESULT_NEEDED, UNKNOWN, Timeline
 
+USER = KIND_CODE[Kind.USER]
 CALL = KIND_CODE[Kind.TOOL_CALL]
 RESULT = KIND_CODE[Kind.TOOL_RESULT]
 LISTED = 10
 """Faults named in a report; the rest are counted."""
+NO_CALL, NO_RESULT = "result without a call", "call without a result"
 
 
 class FaultList:
@@ -21,43 +23,57 @@ class FaultList:
         self.timeline = timeline
         self._open: set[int] = set()
         """Calls of the current turn that wait for a result."""
+        self._prompt = UNKNOWN
         self._faults: dict[int, str] = {}
         self._shown: list[str] | None = []
 
     def enter(self, position: int) -> None:
-        """An item entered memory."""
-        kind, pair = self.timeline.kinds[position], self.timeline.pairs[position]
-        if kind == CALL and not self.timeline.flags[position] & FLAG_NO_RESULT_NEEDED:
-            self._open.add(position)
+        """An item entered memory behind all others."""
+        kind = self.timeline.kinds[position]
+        if kind == CALL:
+            if not self.timeline.flags[position] & FLAG_NO_RESULT_NEEDED:
+                self._open.add(position)
         elif kind == RESULT:
-            self._open.discard(pair)
-            self._clear(pair)
-            if pair == UNKNOWN:
-                self._fault(position, "result without a call")
-
-    def new_turn(self, position: int) -> None:
-        """A prompt entered: calls before it that still wait are faults."""
-        for call in sorted(self._open):
-            if call < position:
-                self._fault(call, "call without a result")
-                self._open.discard(call)
+            self._answer(position)
+        elif kind == USER and not self.timeline.flags[position] & FLAG_INJECTED:
+            self._prompt = position
+            self._end_turn()
 
     def leave(self, positions: Iterable[int]) -> None:
-        """Items left memory."""
+        """Items left memory. What the log answered stays answered: no new fault comes of it."""
         for position in positions:
             self._open.discard(position)
             self._clear(position)
 
+    def come_back(self, position: int) -> None:
+        """An item is in memory again: the faults that the log itself has with it are back."""
+        kind, pair = self.timeline.kinds[position], self.timeline.pairs[position]
+        if kind == RESULT and pair == UNKNOWN:
+            self._fault(position, NO_CALL)
+        elif kind == CALL and pair == UNKNOWN and not self.timeline.flags[position] & FLAG_NO_RESULT_NEEDED:
+            self._open.add(position)
+            self._end_turn()
+
     def listed(self) -> list[str]:
         """At most LISTED faults in order, and how many more there are. The list is shared between reports."""
         if self._shown is None:
-            named = [
-                f"{self._faults[position]}: {self._name(position)}"
-                for position in sorted(self._faults)[:LISTED]
-            ]
-            more = len(self._faults) - len(named)
-            self._shown = [*named, f"and {more} more"] if more else named
+            names = [f"{self._faults[position]}: {self._name(position)}" for position in sorted(self._faults)]
+            self._shown = shortened(names)
         return self._shown
+
+    def _answer(self, result: int) -> None:
+        call = self.timeline.pairs[result]
+        if call == UNKNOWN:
+            self._fault(result, NO_CALL)
+        else:
+            self._open.discard(call)
+            self._clear(call)
+
+    def _end_turn(self) -> None:
+        """Calls before the last prompt that still wait are faults."""
+        for call in [call for call in self._open if call < self._prompt]:
+            self._fault(call, NO_RESULT)
+            self._open.discard(call)
 
     def _name(self, position: int) -> str:
         call_id = self.timeline.call_ids.get(position)
@@ -70,3 +86,9 @@ class FaultList:
     def _clear(self, position: int) -> None:
         if self._faults.pop(position, None) is not None:
             self._shown = None
+
+
+def shortened(faults: list[str]) -> list[str]:
+    """At most LISTED of them, and how many more there are."""
+    more = len(faults) - LISTED
+    return faults if more <= 0 else [*faults[:LISTED], f"and {more} more"]

@@ -48,6 +48,7 @@ class Stepwise:
             projection = self.projector.project(self.source(tape.alive))
             self._paint(tape.alive, projection.fates, step.number)
             report = projection.report
+            report.source_faults = tape.faults.listed()
             _place_gap(report, tape.alive, step.upto)
             self._calibrate(report, step, tape.alive, projection)
             yield step, report

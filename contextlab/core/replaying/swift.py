@@ -49,5 +49,6 @@ class Swift:
             cut = cutter.cut()
             guard = guard_cut(columns, cut, self.budget)
             report = report_cut(columns, cut, guard, self.budget, step)
+            report.source_faults = tape.faults.listed()
             painter.paint(cut, guard, step.number)
             yield step, report

@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 
 from contextlab.core.items import KIND_CODE, Kind, Reason, Verdict
+from contextlab.core.replaying.faults import FaultList
 from contextlab.core.spans import Painted, SpanWriter
 from contextlab.core.timeline import Mark, Step, Timeline
 
@@ -28,6 +29,7 @@ class Tape:
         self.timeline = timeline
         self.writer = writer
         self.alive: list[int] = []
+        self.faults = FaultList(timeline)
         self._marks = sorted(
             (mark for mark in timeline.marks if moves_source(mark)), key=lambda mark: mark.at_step
         )
@@ -61,6 +63,7 @@ class Tape:
             painted = OUTSIDE.get(kinds[position])
             if painted is None:
                 self.alive.append(position)
+                self.faults.enter(position)
             else:
                 self.writer.paint(position, position, painted, step)
 
@@ -82,6 +85,7 @@ class Tape:
         if not leaving:
             return len(self.alive)
         self._out |= leaving
+        self.faults.leave(leaving)
         first = bisect_left(self.alive, min(leaving))
         self.alive[first:] = [position for position in self.alive[first:] if position not in leaving]
         for start, last in ranges(sorted(leaving)):
@@ -95,6 +99,7 @@ class Tape:
                 self._out.remove(position)
                 first = min(first, bisect_left(self.alive, position))
                 insort(self.alive, position)
+                self.faults.come_back(position)
                 self.writer.paint(position, position, None, step)
         return first
 
