@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bench.measure import note, run
-from bench.places import Installation, ask, claude_log, installation, own_command
+from bench.places import Installation, ask, installation, long_session, own_command
 from bench.report import Figure, Report
 from contextlab.adapters.data_folder import CHECKOUT
 
@@ -46,10 +46,7 @@ def measure(report: Report, sizes: list[int], repeats: int) -> None:
         made.renew()
         for size in sizes:
             note(f"B6: importing {size:,} turns")
-            run(
-                own_command("import", str(claude_log("--turns", str(size), "--steps", "3", "--seed", "9"))),
-                made.env(),
-            )
+            run(own_command("import", str(long_session(size))), made.env())
         pages = ask(made, "bench.b6_pages").split()
         with _server(made) as address, sync_playwright() as play:
             chromium = play.chromium.launch(

@@ -39,6 +39,11 @@ def claude_log(*options: str) -> Path:
     return path
 
 
+def long_session(turns: int) -> Path:
+    """A session of so many turns with short answers. Sizes have seeds of their own: equal ones would be one session."""
+    return claude_log("--turns", str(turns), "--steps", "1", "--seed", str(turns))
+
+
 def peers() -> dict[str, Path] | str:
     """The peers' commands by name, installed into an environment of their own; or why they cannot be had."""
     folder = CACHE / "peers"
