@@ -5,7 +5,7 @@
 | text       | items that went have a text that stands for them                                                        |
 | all there  | each item is in memory after it, or among the covered ones; nothing is there twice                      |
 | pins       | system items and a person's pins stand as they stood                                                    |
-| prompt     | an unanswered prompt stays                                                                              |
+| prompt     | an unanswered prompt stays (`with_open_prompt` puts it back where a limit of 0 took it)                 |
 | pairs      | no call lost its result, no result its call                                                             |
 | gain       | memory is smaller than before (asked for by `require_gain`)                                             |
 | prefix     | what the run read, up to the last item it replaced, is unchanged; what came behind it follows           |
@@ -17,13 +17,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import Deps, Outcome, Snapshot
+from contextlab.core.cut import open_prompt
 from contextlab.core.items import Item
 from contextlab.core.memory_size import snapshot_tokens
-from contextlab.core.outcomes import stays
-from contextlab.core.projection import NONE, TokenCount, is_answer, is_prompt, last_index, pair_up
+from contextlab.core.outcomes import compaction_report, stays
+from contextlab.core.projection import KEPT, NONE, TokenCount, pair_up
 
 Sizes = tuple[int, int]
 """Tokens before and after."""
@@ -42,6 +44,25 @@ def faults_of_outcome(before: Snapshot, outcome: Outcome, deps: Deps, mode: Mode
     faults += _pin_faults(before, kept, deps)
     faults += _prompt_faults(before, kept)
     return faults + _pair_faults(before, kept)
+
+
+def with_open_prompt(before: Snapshot, outcome: Outcome) -> Outcome:
+    """The outcome with the unanswered prompt in memory: a policy that may keep nothing takes it too."""
+    after, prompt = outcome.memory, open_prompt(before.items)
+    if after is None or prompt is None or prompt not in outcome.covered:
+        return outcome
+    kept = {item.id: item for item in after.items}
+    old = {item.id for item in before.items}
+    written = [item for item in after.items if item.id not in old]
+    items = [kept.get(item.id, item) for item in before.items if item.id in kept or item.id == prompt]
+    memory = replace(after, items=(*written, *items))
+    covered = tuple(item for item in outcome.covered if item != prompt)
+    result = outcome.result
+    if result is not None and result.report is not None and result.report.summarised_items:
+        result = replace(result, report=compaction_report(before, memory, len(covered)))
+        memory = replace(memory, last_result=result)
+    fates = {**outcome.fates, prompt: KEPT}
+    return replace(outcome, result=result, memory=memory, covered=covered, fates=fates)
 
 
 def sizes_of(before: Snapshot, outcome: Outcome, count: TokenCount | None = None) -> Sizes:
@@ -99,10 +120,8 @@ def _pin_faults(before: Snapshot, kept: Mapping[str, Item], deps: Deps) -> list[
 
 
 def _prompt_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
-    prompt, answer = last_index(before.items, is_prompt), last_index(before.items, is_answer)
-    if prompt > answer and before.items[prompt].id not in kept:
-        return [f"the unanswered prompt {before.items[prompt].id} would go"]
-    return []
+    prompt = open_prompt(before.items)
+    return [f"the unanswered prompt {prompt} would go"] if prompt and prompt not in kept else []
 
 
 def _pair_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:

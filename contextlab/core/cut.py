@@ -108,6 +108,12 @@ def open_part(entries: Entries) -> int:
     return len(entries) if first == NONE else entries.place(first)
 
 
+def open_prompt(items: Sequence[Item]) -> str | None:
+    """Id of the last prompt where no answer follows it."""
+    prompt, answer = last_index(items, is_prompt), last_index(items, is_answer)
+    return items[prompt].id if prompt > answer else None
+
+
 def safe_cut(entries: Entries, cut: int) -> int:
     """The last place at or before the cut that leaves what is open and every pair whole."""
     return whole_pairs(entries, min(cut, open_part(entries)))

@@ -29,7 +29,7 @@ from typing import Any, cast
 
 from contextlab.core.auto_compaction import AutoCompaction
 from contextlab.core.budget import Budget, Mode
-from contextlab.core.commit import faults_of_outcome, merged, sizes_of
+from contextlab.core.commit import faults_of_outcome, merged, sizes_of, with_open_prompt
 from contextlab.core.compaction import (
     CompactPolicy,
     CompactResult,
@@ -38,12 +38,13 @@ from contextlab.core.compaction import (
     Snapshot,
     Trigger,
 )
+from contextlab.core.draft import source_faults
 from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
 from contextlab.core.items import Item, Kind
-from contextlab.core.live import Compaction, Context, LiveItem, export_items, faults_in
+from contextlab.core.live import Compaction, Context, LiveItem, export_items
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import Offload, OffloadStore
-from contextlab.core.projection import Projector, project
+from contextlab.core.projection import Projector, Source, project
 from contextlab.core.projectors.default import DefaultProjector
 from contextlab.core.protocol import export, faults_of
 from contextlab.core.session_events import EventKind, Hook, Hooks
@@ -174,6 +175,8 @@ class AgentSession:
             outcome = _asked(policy, then, deps)
             if outcome.result is None:
                 return Compaction("noop", outcome.reason, outcome)
+            if self.mode == "safe":
+                outcome = with_open_prompt(then, outcome)
             if faults := faults_of_outcome(then, outcome, deps, self.mode):
                 raise InvalidProjection(faults)
             before, after = sizes_of(then, outcome, deps.count)
@@ -200,7 +203,7 @@ class AgentSession:
         with self._lock:
             items = [item for item in self.memory.prompt_items() if item.kind != Kind.UI]
         seen = project(items, self.projector, self.deps.count)
-        seen.report.source_faults = faults_in(items)
+        seen.report.source_faults = source_faults(Source.of(items))  # projectors of others may not say
         made = export(export_items(items, seen), format, self.mode)
         if format in ("openai_chat", "openai_responses", "anthropic") and (
             faults := faults_of(made.document, format)

@@ -4,6 +4,7 @@
 |----------------------------------------------------------------------------------------------------------|
 | due when memory has more entries than `max_items`; other limits alone never make it due                  |
 | the default projector decides what is kept, with all limits of the budget                                |
+| in safe mode an unanswered prompt stays too (only max_items 0 takes it)                                  |
 | the summary: a marker, the earlier summary, the counts; what an earlier one of these said is not repeated |
 
 It fills no section: the items that are gone are dropped, not summarised, and it says so.
@@ -18,9 +19,11 @@ from typing import ClassVar, Self
 
 from contextlab.core.budget import Budget
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
+from contextlab.core.cut import open_prompt
 from contextlab.core.items import Verdict
 from contextlab.core.memory_size import count_entries
 from contextlab.core.options import LIMITS, read_budget
+from contextlab.core.outcomes import fate_kept
 from contextlab.core.projection import project
 from contextlab.core.report import Report
 
@@ -50,12 +53,16 @@ class StructuredSummary:
     def compact(self, snapshot: Snapshot | None, deps: Deps) -> Outcome:
         """Keep what the budget keeps; never fails, and answers for an empty memory too."""
         snapshot = snapshot or Snapshot()
-        pinned = [replace(item, pinned=item.pinned or item.id in deps.pins) for item in snapshot.items]
-        seen = project(pinned, self.budget, deps.count)
+        prompt = open_prompt(snapshot.items) if self.budget.safe else None
+        held = deps.pins | ({prompt} if prompt else set())
+        items = [replace(item, pinned=item.pinned or item.id in held) for item in snapshot.items]
+        seen = project(items, self.budget, deps.count)
         result = CompactResult(summary=self._summary(snapshot, seen.report), strategy="structured-summary")
         result.report = seen.report
         kept = tuple(snapshot.items[index] for index in seen.sources)
         fates = {item.id: fate for item, fate in zip(snapshot.items, seen.fates, strict=True)}
+        if prompt in fates and fates[prompt].verdict == Verdict.PINNED:
+            fates[prompt] = fate_kept(next(item for item in snapshot.items if item.id == prompt), deps)
         covered = tuple(item for item, fate in fates.items() if fate.verdict == Verdict.DROPPED)
         memory = Snapshot(kept, result.summary, result, snapshot.version)
         return Outcome(result, memory=memory, fates=fates, covered=covered)

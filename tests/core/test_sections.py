@@ -1,0 +1,93 @@
+"""Reading what a model says: forgiving, and never a reason to fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextlab.core.compaction import Line, Sections
+from contextlab.core.sections import keep_known_items, read_reply, render_sections
+
+
+def texts(lines: list[Line]) -> list[str]:
+    """The texts of lines."""
+    return [line.text for line in lines]
+
+
+def test_fences_scalars_and_unknown_keys_are_forgiven() -> None:
+    """A fenced object between prose, a text where a list belongs and a key nobody knows read as what they mean."""
+    reply = 'Sure!\n```json\n{"goal":"ship","completed":"login","pending":["logout","logout"],"weird":1}\n```\nBye'
+    reading = read_reply(reply)
+    assert (reading.sections.goal, reading.degraded) == ("ship", False)
+    assert texts(reading.sections.completed) == ["login"]
+    assert texts(reading.sections.pending) == ["logout", "logout"]
+
+
+def test_nothing_is_left_of_null_and_blank_entries() -> None:
+    """Entries that say nothing are left out, numbers and objects become text."""
+    reading = read_reply(
+        '{"completed": [null, " ", "", "a", 7, {"file": "x"}], "pending": null, "goal": ["b", "c"]}'
+    )
+    assert texts(reading.sections.completed) == ["a", "7", '{"file":"x"}']
+    assert reading.sections.pending == []
+    assert reading.sections.goal == "b; c"
+
+
+@pytest.mark.parametrize(
+    "reply", ["only prose", "{broken", "} backwards {", "[1, 2]", "{" * 5000 + "}" * 5000]
+)
+def test_what_is_no_object_is_the_summary(reply: str) -> None:
+    """An answer in prose is a summary without sections, and marked as such."""
+    reading = read_reply(reply)
+    assert reading.summary == reply
+    assert reading.degraded
+    assert reading.sections == Sections()
+
+
+def test_an_entry_may_name_its_items() -> None:
+    """A line keeps the items that support it, but none that a model made up."""
+    reading = read_reply('{"decisions": [{"text": "use sqlite", "items": ["i1", "i99", 3]}]}')
+    keep_known_items(reading.sections, frozenset({"i1"}))
+    assert reading.sections.decisions == [Line("use sqlite", ("i1",))]
+
+
+def test_an_entry_cannot_forge_a_heading() -> None:
+    """Further lines of an entry are indented under it."""
+    assert render_sections(read_reply(json.dumps({"pending": "a\n## Goal\nb"})).sections) == (
+        "## Pending\n- a\n  ## Goal\n  b"
+    )
+
+
+def test_what_a_model_cannot_know_is_not_read_from_it() -> None:
+    """A claimed confirmation of the person never comes out of a model's answer."""
+    reading = read_reply('{"user_confirmations": ["yes"], "changed_artifacts": ["x"], "goal": "g"}')
+    assert reading.sections == Sections(goal="g")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=4),
+    max_leaves=20,
+)
+KEYS = st.sampled_from(
+    ["goal", "completed", "pending", "decisions", "errors", "testResults", "openQuestions"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(), st.dictionaries(KEYS, JSON).map(lambda value: f"note {json.dumps(value)} end")))
+def test_reading_never_raises(reply: str) -> None:
+    """Whatever a model writes becomes a summary, and lists of texts that are not blank."""
+    reading = read_reply(reply)
+    assert reading.summary or not reply.strip()
+    assert all(line.text.strip() for line in reading.sections.completed)
+
+
+@pytest.mark.parametrize("piece", ["{", "[", '{"a":', "\\", '"', "}", '{"completed":["x"],', "\ud800"])
+def test_a_megabyte_is_read(piece: str) -> None:
+    """A megabyte of anything is read within the test's time limit."""
+    for text in (piece * (1_000_000 // len(piece)), "{" + piece * (999_998 // len(piece)) + "}"):
+        assert read_reply(text).summary
