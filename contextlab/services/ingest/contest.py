@@ -13,7 +13,8 @@ from contextlab.core.events import FileReport, SessionStart
 from contextlab.core.timeline import Assembler
 from contextlab.importers import read_file
 from contextlab.importers.base import Source
-from contextlab.services.ingest.rows import content, moment, same_values, short_id
+from contextlab.services.ingest.moments import moment
+from contextlab.services.ingest.rows import content, same_values, short_id
 from contextlab.store.models import ItemRecord, LogFile, Session
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)

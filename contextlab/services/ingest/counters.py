@@ -11,7 +11,8 @@ from django.utils import timezone
 from contextlab.core.events import SessionStart
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.core.timeline import Assembler, Step
-from contextlab.services.ingest.rows import moment, short_id, tokens_or_none
+from contextlab.services.ingest.moments import moment
+from contextlab.services.ingest.rows import short_id, tokens_or_none
 from contextlab.store.bulk import clean_text
 
 USAGE = ("input", "cache_read", "cache_write", "output")

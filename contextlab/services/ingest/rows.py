@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -12,6 +11,7 @@ from contextlab.core.events import ItemEvent
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, Kind, Media
 from contextlab.core.models import window_for
 from contextlab.core.timeline import UNKNOWN, CompactionRow, ItemRow, Mark, Step, Turn, item_flags
+from contextlab.services.ingest.moments import moment
 from contextlab.store.bulk import clean_text
 
 OWNER = ("session_id", "revision")
@@ -55,18 +55,6 @@ def short_id(native: str) -> str:
         return native
     native = clean_text(native)
     return native if len(native) <= ID_LENGTH else "sha256:" + sha256(native.encode()).hexdigest()
-
-
-@lru_cache(maxsize=1024)
-def moment(ts: str | None) -> datetime | None:
-    """A log's time, in UTC where it names no zone; None for what is no time."""
-    if not ts:
-        return None
-    try:
-        value = datetime.fromisoformat(ts)
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def tokens_or_none(value: int | None) -> int | None:

@@ -7,15 +7,18 @@ written beside, under the next revision, and nobody sees it before the file is r
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from contextlab.core.events import Event, SessionStart, Usage
+from contextlab.core.events import Event, ItemEvent, SessionStart, Usage
 from contextlab.core.items import Kind
-from contextlab.core.timeline import Assembler, ItemRow
+from contextlab.core.timeline import ItemRow
 from contextlab.services.ingest import counters, rows
+from contextlab.services.ingest.lean import lean_assembler
+from contextlab.services.ingest.moments import moment
 from contextlab.services.ingest.segments import TextPacker
 from contextlab.services.ingest.stored import StoredItems
 from contextlab.services.ingest.tables import Table
@@ -65,7 +68,7 @@ class SessionWriter:
 
     def __init__(self, file: LogFile, format_: str, start: SessionStart, native_id: str) -> None:
         self.file, self.format, self.native_id = file, format_, native_id
-        self.assembler = Assembler(start)
+        self.assembler = lean_assembler(start)
         self.session: Session | None = None
         self.aim = Aim.IN_PLACE
         self.changed = False
@@ -117,6 +120,9 @@ class SessionWriter:
 
     def feed(self, event: Event) -> bool:
         """Take in one event; True when an item came of it that has to be written."""
+        if type(event) is ItemEvent and event.tool is not None:
+            # One name for thousands of calls.
+            event.tool = sys.intern(event.tool)
         row = self.assembler.feed(event)
         if row is None:
             steps = self.assembler.timeline.steps
@@ -179,7 +185,7 @@ class SessionWriter:
             self._first_prompt = self._first_prompt or rows.preview(event.text, counters.TITLE)
         if event.kind != Kind.UI:
             self._first_item = self._first_item or rows.short_id(event.id)
-        if event.ts is not None and (at := rows.moment(event.ts)) is not None:
+        if event.ts is not None and (at := moment(event.ts)) is not None:
             self._first_time = self._first_time or at
             if self._last_time is None or at > self._last_time:
                 self._last_time = at

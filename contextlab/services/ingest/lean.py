@@ -1,0 +1,269 @@
+"""An assembler for logs of any length: what it remembers of old items and steps lies in arrays, not in objects.
+
+A dict of 400,000 ids (a log of 1 GB) takes 70 MB, its steps as objects as much again. Here the newest stand in plain
+dicts and lists, so that a usual log pays nothing; older ones take some twenty bytes an id and a hundred a step.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, overload
+
+from contextlab.core.events import SessionStart
+from contextlab.core.timeline import Assembler, Step, Timeline
+from contextlab.services.ingest.moments import moment
+
+RECENT_IDS = 1 << 15
+RECENT_STEPS = 1 << 11
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_NONE = -(2**63)
+"""In a column of numbers: None."""
+
+_MOST = 2**62
+_HALVED = ("chars", "tokens", "estimates", "entries", "turns", "pairs", "opaque")
+"""Columns of a timeline whose numbers have 32 bits in the database, too."""
+
+_COLUMNS = ("limit", "input", "cache_read", "cache_write", "output", "reasoning")
+
+
+def lean_assembler(start: SessionStart) -> Assembler:
+    """An assembler whose memory hardly grows with the session."""
+    timeline = Timeline()
+    for name in _HALVED:
+        setattr(timeline, name, array("i"))
+    steps: Any = Steps()
+    call_ids: Any = Strings()
+    timeline.steps, timeline.call_ids = steps, call_ids
+    positions: Any = Ids()
+    entries: Any = Ids()
+    by_id: Any = StepsById(steps)
+    return Assembler(start, timeline, _positions=positions, _entries=entries, _steps=by_id)
+
+
+class Ids:
+    """Id -> number, as a dict, except that nothing can be removed and no id be set twice.
+
+    Old ids are 64-bit hashes: that two ids of one session of a million share one has a probability of 3 in 10**8.
+    """
+
+    __slots__ = ("_count", "_older", "_recent")
+
+    def __init__(self) -> None:
+        self._recent: dict[str, int] = {}
+        self._older: list[tuple[array[int], array[int]]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._recent or (bool(self._older) and self._search(name) is not None)
+
+    def __getitem__(self, name: str) -> int:
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def get(self, name: str) -> int | None:
+        """The number of an id, None when it has none."""
+        found = self._recent.get(name)
+        return self._search(name) if found is None and self._older else found
+
+    def __setitem__(self, name: str, number: int) -> None:
+        self._recent[name] = number
+        self._count += 1
+        if len(self._recent) >= RECENT_IDS:
+            self._spill()
+
+    def setdefault(self, name: str, number: int) -> int:
+        """The number of an id; where it has none it gets this one."""
+        found = self.get(name)
+        if found is None:
+            self[name] = number
+            return number
+        return found
+
+    def _search(self, name: str) -> int | None:
+        key = hash(name)
+        for keys, numbers in self._older:
+            at = bisect_left(keys, key)
+            if at < len(keys) and keys[at] == key:
+                return numbers[at]
+        return None
+
+    def _spill(self) -> None:
+        """The recent ids become a sorted run; runs of like size are merged, so that there are few."""
+        pairs = sorted((hash(name), number) for name, number in self._recent.items())
+        run = array("q", (key for key, _ in pairs)), array("i", (number for _, number in pairs))
+        self._recent = {}
+        while self._older and len(self._older[-1][0]) <= 2 * len(run[0]):
+            run = _merged(self._older.pop(), run)
+        self._older.append(run)
+
+
+def _merged(
+    one: tuple[array[int], array[int]], other: tuple[array[int], array[int]]
+) -> tuple[array[int], array[int]]:
+    keys, numbers = array("q"), array("i")
+    (left, left_numbers), (right, right_numbers) = one, other
+    at = 0
+    for place, key in enumerate(right):
+        to = bisect_left(left, key, at)
+        keys.extend(left[at:to])
+        numbers.extend(left_numbers[at:to])
+        keys.append(key)
+        numbers.append(right_numbers[place])
+        at = to
+    keys.extend(left[at:])
+    numbers.extend(left_numbers[at:])
+    return keys, numbers
+
+
+class Strings:
+    """Position -> text for rising positions, as a dict that is only added to: one run of bytes and two columns."""
+
+    __slots__ = ("_bytes", "_ends", "_keys")
+
+    def __init__(self) -> None:
+        self._keys, self._ends, self._bytes = array("q"), array("q"), bytearray()
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __setitem__(self, position: int, text: str) -> None:
+        self._keys.append(position)
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._bytes))
+
+    def get(self, position: int) -> str | None:
+        """The text of a position, None where it has none."""
+        at = bisect_left(self._keys, position)
+        if at == len(self._keys) or self._keys[at] != position:
+            return None
+        start = self._ends[at - 1] if at else 0
+        return self._bytes[start : self._ends[at]].decode("utf-8", "surrogatepass")
+
+
+class Steps:
+    """A list of steps that is only added to: the newest are objects, older ones columns of numbers.
+
+    An old step that is read is a copy; one that changes (late usage) is asked for with `live` and stays an object.
+    """
+
+    __slots__ = ("_live", "_old", "_recent")
+
+    def __init__(self) -> None:
+        self._recent: list[Step] = []
+        self._old: _Columns | None = None
+        self._live: dict[int, Step] = {}
+
+    def __len__(self) -> int:
+        return self._packed + len(self._recent)
+
+    def __iter__(self) -> Iterator[Step]:
+        for place in range(self._packed):
+            yield self[place]
+        yield from self._recent
+
+    @overload
+    def __getitem__(self, place: int) -> Step: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Step]: ...
+    def __getitem__(self, place: int | slice) -> Step | list[Step]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        if place < 0:
+            place += len(self)
+        if place < 0:
+            raise IndexError(place)
+        if self._old is None or place >= len(self._old):
+            return self._recent[place - self._packed]
+        return self._live.get(place) or self._old.step(place)
+
+    def append(self, step: Step) -> None:
+        """The next step."""
+        self._recent.append(step)
+        if len(self._recent) >= 2 * RECENT_STEPS:
+            self._old = self._old or _Columns()
+            for old in self._recent[:RECENT_STEPS]:
+                self._old.append(old)
+            del self._recent[:RECENT_STEPS]
+
+    def live(self, place: int) -> Step:
+        """The step itself: what is set on it stays."""
+        step = self[place]
+        if place < self._packed:
+            self._live[place] = step
+        return step
+
+    @property
+    def _packed(self) -> int:
+        return 0 if self._old is None else len(self._old)
+
+
+class _Columns:
+    """Steps as numbers."""
+
+    def __init__(self) -> None:
+        self._ids = Strings()
+        self._models: dict[str | None, int] = {}
+        self._names: list[str | None] = []
+        self._model, self._turn, self._upto, self._flags = array("i"), array("i"), array("i"), array("b")
+        self._numbers = {name: array("q") for name in (*_COLUMNS, "ts")}
+
+    def __len__(self) -> int:
+        return len(self._upto)
+
+    def append(self, step: Step) -> None:
+        if step.model not in self._models:
+            self._models[step.model] = len(self._names)
+            self._names.append(step.model)
+        self._ids[len(self)] = step.id
+        self._model.append(self._models[step.model])
+        self._turn.append(step.turn)
+        self._upto.append(step.upto)
+        self._flags.append(step.exact | step.usage_partial << 1)
+        for name in _COLUMNS:
+            value = getattr(step, name)
+            self._numbers[name].append(value if value is not None and -_MOST < value < _MOST else _NONE)
+        at = moment(step.ts)
+        self._numbers["ts"].append(_NONE if at is None else (at - _EPOCH) // _MICROSECOND)
+
+    def step(self, place: int) -> Step:
+        ts = self._numbers["ts"][place]
+        step = Step(
+            place + 1, self._ids.get(place) or "", self._turn[place], self._upto[place],
+            self._names[self._model[place]],
+            None if ts == _NONE else (_EPOCH + ts * _MICROSECOND).isoformat(),
+            exact=bool(self._flags[place] & 1), usage_partial=bool(self._flags[place] & 2),
+        )  # fmt: skip
+        for name in _COLUMNS:
+            if (value := self._numbers[name][place]) != _NONE:
+                setattr(step, name, value)
+        return step
+
+
+class StepsById:
+    """Id -> step, as a dict: of an id that comes again the newer step counts."""
+
+    __slots__ = ("_again", "_ids", "_steps")
+
+    def __init__(self, steps: Steps) -> None:
+        self._ids, self._steps = Ids(), steps
+        self._again: dict[str, int] = {}
+
+    def get(self, name: str) -> Step | None:
+        """The step of an id, None where there is none."""
+        place = self._again.get(name) if name in self._again else self._ids.get(name)
+        return None if place is None else self._steps.live(place)
+
+    def __setitem__(self, name: str, step: Step) -> None:
+        if name in self._ids:
+            self._again[name] = step.number - 1
+        else:
+            self._ids[name] = step.number - 1
