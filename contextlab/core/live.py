@@ -8,7 +8,7 @@ from typing import Any
 
 from contextlab.core.compaction import Decision, Outcome
 from contextlab.core.items import Item, Kind
-from contextlab.core.projection import NONE, Projection, is_prompt, last_index, pair_up
+from contextlab.core.projection import KEPT, NONE, Fate, Projection, is_prompt, last_index, pair_up
 from contextlab.core.replaying.faults import LISTED
 from contextlab.core.report import Report
 from contextlab.core.wire.conversation import ExportItem
@@ -66,27 +66,48 @@ class Context:
 
 
 def export_items(items: Sequence[Item], seen: Projection) -> list[ExportItem]:
-    """All items of memory with their fates, and with the text that is sent of them."""
+    """All items of memory with their fates, and with the text that is sent of them.
+
+    What a projection added (a summary) stands where it stands in the projection.
+    """
     sent = dict(zip(seen.sources, seen.items, strict=True))
-    return [
-        ExportItem(
-            item.id,
-            item.kind,
-            sent.get(index, item).text,
-            item.entry,
-            fate.verdict,
-            fate.reason,
-            item.tool,
-            item.call_id,
-            getattr(item, "error", None),
-            item.injected,
-            item.media,
-            item.needs_result,
-            getattr(item, "provider_id", None),
-            getattr(item, "secret", None),
-        )
-        for index, (item, fate) in enumerate(zip(items, seen.fates, strict=True))
-    ]
+    added = _added(seen, len(items))
+    exported: list[ExportItem] = []
+    for index, (item, fate) in enumerate(zip(items, seen.fates, strict=True)):
+        exported += [_export_item(one, one.text, KEPT) for one in added.get(index, ())]
+        exported.append(_export_item(item, sent.get(index, item).text, fate))
+    return exported + [_export_item(one, one.text, KEPT) for one in added.get(len(items), ())]
+
+
+def _added(seen: Projection, end: int) -> dict[int, list[Item]]:
+    """The items that have no source, by the index of the source item that they stand before."""
+    added: dict[int, list[Item]] = {}
+    place = end
+    for source, item in zip(reversed(seen.sources), reversed(seen.items), strict=True):
+        if source == NONE:
+            added.setdefault(place, []).insert(0, item)
+        else:
+            place = source
+    return added
+
+
+def _export_item(item: Item, text: str, fate: Fate) -> ExportItem:
+    return ExportItem(
+        item.id,
+        item.kind,
+        text,
+        item.entry,
+        fate.verdict,
+        fate.reason,
+        item.tool,
+        item.call_id,
+        getattr(item, "error", None),
+        item.injected,
+        item.media,
+        item.needs_result,
+        getattr(item, "provider_id", None),
+        getattr(item, "secret", None),
+    )
 
 
 def faults_in(items: Sequence[Item]) -> list[str]:

@@ -112,10 +112,14 @@ class WindowSheet:
             self.note(f"maxTurns applied: {most}")
 
     def _leave_out_turn(self, unit: Unit, reason: Reason) -> None:
-        """A pin in it keeps the turn's question, so that the window still begins with a person's message."""
-        pinned = any(self.draft.pins[index] is not None for index in unit.left)
-        question = unit.turn.messages[0] if pinned else ()
+        question = self._question_of_pins(unit)
         self._leave_out((index for index in unit.left if index not in question), reason)
+
+    def _question_of_pins(self, unit: Unit) -> list[int]:
+        """A pin in a turn keeps the turn's question, so that the window still begins with a person's message."""
+        if all(self.draft.pins[index] is None for index in unit.left):
+            return []
+        return [index for index in unit.turn.messages[0] if self._items[index].kind == Kind.USER]
 
     def _leave_out(self, indices: Iterable[int], reason: Reason) -> None:
         for index in indices:
@@ -124,9 +128,11 @@ class WindowSheet:
 
     def _give_up_summary(self) -> None:
         """What was paid for takes too much room: its turns are out, and the report says so."""
-        for index in self._covered:
-            if self.draft.dropped.get(index) == Reason.COMPACTED:
-                self.draft.dropped[index] = Reason.MAX_MESSAGES
+        for unit in self.old:
+            for index in unit.left:
+                if self.draft.dropped.pop(index, None) is not None:
+                    self.draft.kept[index] = True
+            self._leave_out_turn(unit, Reason.MAX_MESSAGES)
         self.note(f"summary left out: {len(self._made)} item(s) made in vain")
         self._made = []
 

@@ -82,7 +82,6 @@ class IncrementalWindow:
         inside = {item.id for item in folded}
         outcome = replaced_by_summary(snapshot, {item.id for item in material} | inside, result, deps)
         outcome.fates |= dict.fromkeys(inside, FOLDED)
-        outcome.covered = tuple(item.id for item in material)
         if result.report is not None:
             result.report.summarised_items -= len(inside)
             result.report.dropped_items += len(inside)

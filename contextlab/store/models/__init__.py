@@ -4,6 +4,7 @@ Rows of a session carry a `revision`: a log that changed otherwise than by growi
 under the next revision and swapped in. Positions, step and turn numbers are dense inside a revision.
 """
 
+from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
 from contextlab.store.models.runs import FINISHED, Lease, Run, RunState
 from contextlab.store.models.sessions import (
@@ -23,12 +24,14 @@ __all__ = [
     "FINISHED",
     "RAW_SEGMENT",
     "CompactionRecord",
+    "CompressionStateRecord",
     "ContentCount",
     "ItemRecord",
     "Lease",
     "LinkRecord",
     "LogFile",
     "MarkRecord",
+    "OffloadRecord",
     "RawSegment",
     "Run",
     "RunState",
