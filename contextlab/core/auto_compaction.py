@@ -1,11 +1,19 @@
-"""The automatic path: whether a compaction is due before a step, what pauses it, and what is told of it."""
+"""The automatic path: whether a compaction is due before a step, what pauses it, and what is told of it.
+
+| pause     | after                                                   | ends with                                     |
+|-----------|---------------------------------------------------------|-----------------------------------------------|
+| cool-down | any attempt that did not fail                           | a change of memory                            |
+| failures  | three failures in a row                                 | a compaction by hand                          |
+| no use    | three runs in a row that left memory over the threshold | memory below it, or half as large again as it |
+|           |                                                         | was, or above the hard limit; or by hand      |
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from contextlab.core.breaker import Breaker
-from contextlab.core.compaction import Decision, Deps, Snapshot
+from contextlab.core.compaction import Decision, Deps
 from contextlab.core.errors import ConcurrentCompression
 from contextlab.core.live import Compaction
 from contextlab.core.memory_size import items_tokens, snapshot_tokens
@@ -17,7 +25,8 @@ if TYPE_CHECKING:
 
 COOL_DOWN = "cool_down"
 USELESS = "no_use"
-FAILED = "failures"
+GROWTH = 1.5
+"""How many times its size memory must have before a pause for no use ends."""
 
 
 class AutoCompaction:
@@ -37,6 +46,8 @@ class AutoCompaction:
         self.hard_limit = hard_limit
         self._tried: int | None = None
         """Version of memory after the last attempt that did not fail."""
+        self._size_then = 0
+        """Tokens of memory after the last run that was of no use."""
 
     def close(self) -> None:
         """Start anew: somebody compacted by hand."""
@@ -99,7 +110,7 @@ class AutoCompaction:
             raise _PausedError(
                 f"automatic compaction is paused after {self.failures.failures} consecutive failures"
             )
-        if self.useless.is_open and not self._over_hard_limit():
+        if self.useless.is_open and not self._worth_another_try():
             return USELESS
         return None
 
@@ -117,15 +128,16 @@ class AutoCompaction:
             return  # nothing was tried, nothing was paid
         if done.state == "noop" or self.decide().due:
             self.useless.failed(_gain(done))
+            self._size_then = self._size()
         else:
             self.useless.succeeded()
 
-    def _over_hard_limit(self) -> bool:
-        limit = self.hard_limit
-        return limit is not None and self._size(self.session.snapshot()) > limit
+    def _worth_another_try(self) -> bool:
+        size = self._size()
+        return size >= GROWTH * self._size_then or (self.hard_limit is not None and size > self.hard_limit)
 
-    def _size(self, snapshot: Snapshot) -> int:
-        return snapshot_tokens(snapshot, self.session.deps.count)
+    def _size(self) -> int:
+        return snapshot_tokens(self.session.snapshot(), self.session.deps.count)
 
     def _pins_alone(self, decision: Decision) -> bool:
         """Whether what is pinned alone is over a threshold in tokens."""

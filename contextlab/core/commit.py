@@ -108,8 +108,8 @@ def _text_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[st
 
 def _count_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
     accounted = {item.id for item in after.items} | set(outcome.covered)
-    twice = Counter(item.id for item in after.items) - Counter(item.id for item in before.items)
-    faults = [f"item {item} stands twice" for item, number in twice.items() if number > 1]
+    old, new = (Counter(item.id for item in memory.items) for memory in (before, after))
+    faults = [f"item {item} stands twice" for item, number in new.items() if number > max(1, old[item])]
     lost = [item.id for item in before.items if item.id not in accounted]
     return faults + [f"item {item} is neither kept nor covered" for item in lost]
 

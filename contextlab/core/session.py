@@ -10,8 +10,7 @@
 |------------|--------------------------------------------------------------------------------------------------------|
 | automatic  | before each step, where the trigger (the policy, without one) is due; a failure is told and swallowed  |
 | cool-down  | not again until memory has changed                                                                      |
-| breakers   | three failures in a row, or three runs that left memory over the threshold, pause it; a success or a   |
-|            | compaction by hand closes them; above `hard_limit` the second does not hold                             |
+| breakers   | three failures in a row, or three runs that left memory over the threshold, pause it (auto_compaction)  |
 | by hand    | `compact(policy)` raises; memory is as it was then                                                      |
 | committing | commit.py: everything or nothing, offloads too; a changed prefix is planned again once, then a conflict|
 | turns      | a session in a turn refuses a second one                                                                |
