@@ -6,14 +6,12 @@ Whatever the session's size, one list reads at most a page of rows and SPANS_REA
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import F, Sum
-
-from contextlab.core.items import VERDICT_CODE, VERDICTS, Kind, Reason, Verdict
+from contextlab.core.items import VERDICT_CODE, Kind, Reason, Verdict
 from contextlab.queries import fates
-from contextlab.queries.fates import SPANS_READ, Fate, is_left_out
+from contextlab.queries.fates import SPANS_READ, Fate
 from contextlab.queries.items import ContextRow, read_items, tools_called
 from contextlab.queries.scope import Reading, Scope
 
@@ -159,43 +157,6 @@ def middle_folds(reading: Reading) -> list[Fold]:
     shown_only = sum(run.shown_only for run in runs) if exact else 0
     since = max(run.since for run in runs)
     return [Fold(scope.head_end, scope.tail_start - 1, verdict, reasons, since, shown_only, exact)]
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How many items share a verdict and a reason at a step."""
-
-    verdict: Verdict
-    reason: str
-    items: int
-
-    @property
-    def left_out(self) -> bool:
-        """Whether nothing of them stood in the context."""
-        return is_left_out(self.verdict, self.reason)
-
-
-def shares(reading: Reading) -> list[Share] | None:
-    """Items by verdict and reason, most first; None when that takes more reading than a page may do at once."""
-    if not reading.is_whole:
-        return None
-    totals: dict[tuple[Verdict, str], int] = {}
-    for fate in reading.known():
-        key = (fate.verdict, fate.reason)
-        totals[key] = totals.get(key, 0) + fate.last - fate.first + 1
-    return _sorted(Share(verdict, reason, items) for (verdict, reason), items in totals.items())
-
-
-def all_shares(scope: Scope) -> list[Share]:
-    """The same over every span in force, in one aggregate: for a panel that comes after the page."""
-    spans = fates.in_force(scope.view_id, scope.step).filter(first_item__lt=scope.upto)
-    size = Sum(F("last_item") - F("first_item") + 1)
-    found = spans.values_list("verdict", "reason").annotate(items=size)
-    return _sorted(Share(VERDICTS[code], reason, items) for code, reason, items in found)
-
-
-def _sorted(found: Iterable[Share]) -> list[Share]:
-    return sorted(found, key=lambda share: (not share.left_out, -share.items))
 
 
 class _Places:

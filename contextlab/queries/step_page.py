@@ -9,8 +9,9 @@ from contextlab.queries import changes as differences
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
 from contextlab.queries.changes import Changes, Part
-from contextlab.queries.context import Entry, Fold, Gap, Share
+from contextlab.queries.context import Entry, Fold, Gap
 from contextlab.queries.scope import Reading, Scope
+from contextlab.queries.shares import Share, shares
 from contextlab.queries.step import Seen
 
 BESIDE = 15
@@ -68,6 +69,12 @@ class StepPage:
         return self.report.left_out + self.stripped if self.report else 0
 
     @property
+    def shown_too_much(self) -> int | None:
+        """By how much the log's calibrated size exceeds the reported input; None where it does not."""
+        hidden = self.report.hidden_tokens if self.report else None
+        return -hidden if hidden is not None and hidden < 0 else None
+
+    @property
     def faults(self) -> Sequence[str]:
         """Faults of the log among the items in memory."""
         return self.report.source_faults if self.report else ()
@@ -114,7 +121,7 @@ def step_page(seen: Seen, number: int, wanted: Wanted) -> StepPage | None:
     return StepPage(
         head, turn, seen.recorded, near.reports[number], scope, lines=near.lines(), compactions=marks.here,
         compaction_numbers=marks.numbers(), compaction_before=before, compaction_after=after, changes=found,
-        shares=contexts.shares(reading), entries=entries(reading, wanted),
+        shares=shares(reading), entries=entries(reading, wanted),
         parts=differences.listing(scope, found) if wanted.show == "changes" else (),
     )  # fmt: skip
 

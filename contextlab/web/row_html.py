@@ -18,7 +18,7 @@ _ITEM = (
     '<div class="item {kind} {verdict}{new_class}{selected}" id="i{position}" data-row>'
     '<i></i><span class="pos">#{position}</span><span class="kind">{kind_label}</span>'
     '<a class="body{mono}" data-open href="{page}" hx-get="{body}" hx-target="#b{position}"'
-    ' aria-expanded="false" aria-controls="b{position}">{tool}{text}{media}</a>'
+    ' aria-expanded="false" aria-controls="b{position}"{original}>{tool}{text}{media}</a>'
     '<span class="end">{note}{new}{badge}<span class="n" title="{size_words}">{size}</span></span></div>\n'
     '<div class="opened" id="b{position}"{loads}></div>\n'
 )
@@ -65,6 +65,7 @@ def _item(row: ShownItem) -> SafeString:
         page=row.page,
         body=row.body,
         tool=format_html("<b>{}</b> ", row.tool) if row.tool else _NOTHING,
+        original=format_html(' title="the original begins: {}"', row.original) if row.original else _NOTHING,
         text=row.text,
         media=format_html(' <span class="tag">{}</span>', row.media_words) if row.media_words else _NOTHING,
         note=format_html('<span class="sub">{}</span>', row.note) if row.note else _NOTHING,

@@ -44,6 +44,8 @@ class ShownItem:
     tool: str
     text: str
     mono: bool
+    original: str
+    """The beginning of what a placeholder stands for."""
     media_words: str
     note: str
     size: str
@@ -126,7 +128,8 @@ class Speller:
         return ShownItem(
             position=position, kind=item.kind, verdict=row.verdict, reason=row.reason,
             tool="" if stub else item.tool if item.kind == Kind.TOOL_CALL else "",
-            text=stub or self._text(item), mono=item.kind in _MONO, media_words=media_words(item),
+            text=stub or self._text(item), mono=item.kind in _MONO, original=self._text(item) if stub else "",
+            media_words=media_words(item),
             note="; ".join(_notes(row, bool(stub))), size=size, size_words=size_words,
             is_new=row.is_new, selected=position == self.selected, page=f"{address}{at}",
             body=f"{address}/body{at}",

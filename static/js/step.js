@@ -7,6 +7,16 @@ function remember(position) {
   history.replaceState(history.state, "", address);
 }
 
+// A filter swaps the list alone: links to other steps around it follow, so that the filter stays on the way.
+document.addEventListener("htmx:pushedIntoHistory", () => {
+  const show = new URL(location.href).searchParams.get("show");
+  for (const link of document.querySelectorAll("a[data-step]")) {
+    const address = new URL(link.href);
+    if (show) address.searchParams.set("show", show); else address.searchParams.delete("show");
+    link.href = address.href;
+  }
+});
+
 // A second click closes what the first one opened, without asking the server again.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const link = event.target;

@@ -56,6 +56,7 @@ def test_keys_of_a_step(live_app: Any) -> None:
     expect(page.locator("#context .item")).to_have_count(1)
     page.keyboard.press("x")
     expect(page).to_have_url(re.compile(r"/steps/20$"))
+    expect(page.locator("#context .item.k-summary")).to_be_visible()
     page.keyboard.press("d")
     expect(page.locator("h3.group").first).to_contain_text("left out since this step")
     page.keyboard.press("ArrowRight")

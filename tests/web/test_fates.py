@@ -14,9 +14,10 @@ from contextlab.queries.changes import changes
 from contextlab.queries.context import Fold, Gap
 from contextlab.queries.fates import is_left_out
 from contextlab.queries.scope import Reading
+from contextlab.queries.shares import all_shares, shares
 from tests.web.made import Log
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def scope_at(made, view, number):
@@ -125,8 +126,8 @@ def test_shares_add_up_to_every_item_with_a_span():
     made = long_log(30).save()
     spans = random_spans(3, len(made.rows), 30, [row.first_step for row in made.rows])
     scope = scope_at(made, made.view(spans), 30)
-    quick = {(share.verdict, share.reason): share.items for share in contexts.shares(Reading(scope))}
-    assert quick == {(share.verdict, share.reason): share.items for share in contexts.all_shares(scope)}
+    quick = {(share.verdict, share.reason): share.items for share in shares(Reading(scope))}
+    assert quick == {(share.verdict, share.reason): share.items for share in all_shares(scope)}
     assert sum(quick.values()) == sum(made.fate(spans, at, 30)[0] != Verdict.KEPT for at in range(scope.upto))
 
 

@@ -15,7 +15,7 @@ from tests.factories import a_file, a_segment
 from tests.web.made import Log, Made
 from tests.web.pages import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def made_with_call(result: str = "ok") -> Made:

@@ -14,7 +14,7 @@ from contextlab.queries import map as maps
 from tests.web.made import Log, Made
 from tests.web.test_fates import long_log, random_spans
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def fate_on(data: dict, item: int, step: int) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from contextlab.store.models import LinkRecord, Run, StepReport
 from tests.web.made import Log, Made, a_start
 from tests.web.pages import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def talk(turns: int = 3, steps: int = 2) -> Made:

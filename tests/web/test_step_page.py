@@ -13,7 +13,7 @@ from contextlab.core.spans import Span
 from tests.web.made import Log, Made
 from tests.web.pages import Page, read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 SUMMARISED = (Verdict.SUMMARISED, Reason.COMPACTED)
 

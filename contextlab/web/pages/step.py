@@ -13,6 +13,7 @@ from contextlab.core.protocol import FORMATS
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
 from contextlab.queries.scope import Scope
+from contextlab.queries.shares import all_shares
 from contextlab.queries.step_page import StepPage, Wanted, step_page
 from contextlab.web.opened import Opened, number_in, open_page, open_session, view_links
 from contextlab.web.row_html import row_html
@@ -63,8 +64,7 @@ def run(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
 def left_out(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """What was left out by reason, counted over all spans: for steps where that takes more than a page may."""
     opened = open_session(request, uid)
-    shares = contexts.all_shares(scope_at(opened, number))
-    return render(request, "panels/shares.html", {"shares": shares})
+    return render(request, "panels/shares.html", {"shares": all_shares(scope_at(opened, number))})
 
 
 def wanted_of(request: HttpRequest) -> Wanted:

@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
-from contextlab.queries.context import shares
 from contextlab.queries.scope import Reading
+from contextlab.queries.shares import shares
 from contextlab.queries.step import read_around
 from contextlab.queries.turn import turn_page
 from contextlab.web.opened import number_in, open_page, view_links
