@@ -70,7 +70,7 @@ def test_reads_one_session(api: Api, made: Made, base: str) -> None:
         .save(native_id="child", role="subagent", parent=made.session, parent_call_id="call-1", file=None)
     )
     found = api.get(base)
-    assert found["native_id"] == "made"
+    assert found["native_id"] == made.session.native_id
     assert found["usage"] == {"input": None, "cache_read": None, "cache_write": None, "output": None}
     assert [view["name"] for view in found["views"]] == ["recorded"]
     (compaction,) = found["compaction_list"]
