@@ -134,7 +134,7 @@ class AutoCompaction:
 
     def _worth_another_try(self) -> bool:
         size = self._size()
-        return size >= GROWTH * self._size_then or (self.hard_limit is not None and size > self.hard_limit)
+        return size > GROWTH * self._size_then or (self.hard_limit is not None and size > self.hard_limit)
 
     def _size(self) -> int:
         return snapshot_tokens(self.session.snapshot(), self.session.deps.count)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.core.compaction import Decision, Outcome
-from contextlab.core.items import Item, Kind
-from contextlab.core.projection import KEPT, NONE, Fate, Projection, is_prompt, last_index, pair_up
-from contextlab.core.replaying.faults import LISTED
+from contextlab.core.items import Item
+from contextlab.core.projection import KEPT, NONE, Fate, Projection
 from contextlab.core.report import Report
 from contextlab.core.wire.conversation import ExportItem
 
@@ -108,19 +107,3 @@ def _export_item(item: Item, text: str, fate: Fate) -> ExportItem:
         getattr(item, "provider_id", None),
         getattr(item, "secret", None),
     )
-
-
-def faults_in(items: Sequence[Item]) -> list[str]:
-    """Faults of a memory: results without a call, and calls of earlier turns without a result."""
-    pairs, prompt = pair_up(items), last_index(items, is_prompt)
-    named = [
-        f"{'result without a call' if item.kind == Kind.TOOL_RESULT else 'call without a result'}: {item.id}"
-        for index, item in enumerate(items)
-        if pairs[index] == NONE and (item.kind == Kind.TOOL_RESULT or _is_left(item, index < prompt))
-    ]
-    more = len(named) - LISTED
-    return [*named[:LISTED], f"and {more} more"] if more > 0 else named
-
-
-def _is_left(item: Item, earlier: bool) -> bool:
-    return item.kind == Kind.TOOL_CALL and item.needs_result and earlier
