@@ -3,7 +3,7 @@ import { KINDS, chooseStep, compact, full, go, keepDrawn, load, pageOf, palette,
 
 const canvas = document.getElementById("chart");
 const recorded = canvas?.dataset.view === "recorded";
-const LEFT = 46, RIGHT = 10, TOP = 22, BOTTOM = 18;
+const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
 let data = null, at = -1, colours = palette();
 
 const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared" };
@@ -107,12 +107,15 @@ function limits(pen, x, y, width, limit, top) {
 function marks(pen, x, height, count) {
   let free = 0;
   pen.textAlign = "left";
+  // A crowd of lines would hide the bars: then each is faint.
+  const crowded = (x(count) - x(0)) / Math.max(data.marks.length, 1) < 24;
   for (const mark of data.marks) {
     const place = bucketOf(mark.step);
     const left = place < 0 ? x(count) : x(place);
     const whole = mark.kind !== "micro";
     pen.strokeStyle = pen.fillStyle = mark.kind === "clear" ? colours.danger : colours.summary;
-    pen.lineWidth = whole ? 1.5 : 1;
+    pen.lineWidth = whole && !crowded ? 1.5 : 1;
+    pen.globalAlpha = crowded ? 0.35 : 1;
     // Under a policy the log's own compactions did not happen: they only mark the place.
     pen.setLineDash(whole && recorded ? [] : [2, 3]);
     pen.beginPath();
@@ -120,9 +123,10 @@ function marks(pen, x, height, count) {
     pen.lineTo(left, height - BOTTOM);
     pen.stroke();
     pen.setLineDash([]);
+    pen.globalAlpha = 1;
     const text = label(mark), wide = pen.measureText(text).width;
-    if (!whole || left + 5 < free) continue;
     const start = left + 5 + wide > x(count) ? left - 5 - wide : left + 5;
+    if (!whole || start < free) continue;
     pen.fillText(text, start, 10);
     free = start + wide + 8;
   }

@@ -4,7 +4,7 @@ import { paint, textures } from "./textures.js";
 
 const canvas = document.getElementById("map");
 const readout = document.getElementById("map-readout");
-const LEFT = 46, RIGHT = 10, TOP = 4, BOTTOM = 18;
+const LEFT = 54, RIGHT = 10, TOP = 4, BOTTOM = 18;
 let data = null, total = 0, tops = [], at = null, drag = null, asked = null;
 
 const REASONS = {
@@ -74,9 +74,15 @@ function draw() {
 
 function lines(pen, view, colours) {
   const bottom = view.height - BOTTOM;
-  pen.lineWidth = 1.2;
+  const crowded = (view.width - LEFT) / Math.max(data.marks.length, 1) < 24;
+  pen.lineWidth = crowded ? 1 : 1.2;
+  pen.globalAlpha = crowded ? 0.35 : 1;
   pen.strokeStyle = colours.summary;
+  // Under a policy the log's own compactions did not happen: they only mark the place.
+  pen.setLineDash(canvas.dataset.view === "recorded" ? [] : [2, 3]);
   for (const [step] of data.marks) stroke(pen, view.x(step), 2, view.x(step), bottom);
+  pen.setLineDash([]);
+  pen.globalAlpha = 1;
   pen.fillStyle = colours.muted;
   pen.textBaseline = "middle";
   pen.textAlign = "center";
