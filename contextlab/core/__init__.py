@@ -2,17 +2,38 @@
 
 from contextlab.core import Budget, Item, Kind, project
 seen = project([Item("1", Kind.USER, "hello")], Budget(max_items=10))
+
+A live agent holds an AgentSession: it keeps memory, compacts it when due and gives the messages of each step.
 """
 
 from contextlab.core.budget import Budget
-from contextlab.core.errors import ContextLabError, PolicyError, RegistryError, UnknownNameError
+from contextlab.core.compaction import CompactResult, Decision, Deps, Line, Outcome, Sections, Snapshot
+from contextlab.core.errors import (
+    CompactError,
+    ConcurrentCompression,
+    ContextLabError,
+    EmptySummary,
+    InvalidProjection,
+    PolicyError,
+    RegistryError,
+    SessionBusy,
+    StaleHistory,
+    UnknownNameError,
+)
 from contextlab.core.items import KINDS, Injected, Item, Kind, Media, Reason, Verdict
+from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.core.live import Compaction, Context, LiveItem
+from contextlab.core.memory import AgentMemory, PolicyMemoryCompressor, WindowedMemoryCompressor
+from contextlab.core.offload import InMemoryOffloadStore, Offload, OffloadStore
 from contextlab.core.policy import BUILTINS, Policy, builtin, parse_policy, policy_hash
 from contextlab.core.projection import Fate, Placeholder, Projection, Projector, Source, project
 from contextlab.core.protocol import FORMATS, Export, ExportItem, export, faults_of
+from contextlab.core.rag import Chunk, RagContext, assemble_chunks, remaining_tokens
 from contextlab.core.recorded import RecordedReplayer, replay_recorded
 from contextlab.core.replay import Replay, Replayer, StepResult, replay
 from contextlab.core.report import Report
+from contextlab.core.session import AgentSession
+from contextlab.core.session_events import EventKind, SessionEvent
 from contextlab.core.spans import Span, SpanWriter, verdicts_at
 from contextlab.core.timeline import Assembler, Timeline
 from contextlab.core.window import Limit, limit_of, steps_left
@@ -21,35 +42,68 @@ __all__ = [
     "BUILTINS",
     "FORMATS",
     "KINDS",
+    "AgentMemory",
+    "AgentSession",
     "Assembler",
     "Budget",
+    "Chunk",
+    "CompactError",
+    "CompactResult",
+    "Compaction",
+    "ConcurrentCompression",
+    "Context",
     "ContextLabError",
+    "Decision",
+    "Deps",
+    "EmptySummary",
+    "EventKind",
     "Export",
     "ExportItem",
     "Fate",
+    "InMemoryOffloadStore",
     "Injected",
+    "InvalidProjection",
     "Item",
     "Kind",
+    "LanguageModel",
     "Limit",
+    "Line",
+    "LiveItem",
     "Media",
+    "ModelError",
+    "ModelMessage",
+    "ModelReply",
+    "ModelUsage",
+    "Offload",
+    "OffloadStore",
+    "Outcome",
     "Placeholder",
     "Policy",
     "PolicyError",
+    "PolicyMemoryCompressor",
     "Projection",
     "Projector",
+    "RagContext",
     "Reason",
     "RecordedReplayer",
     "RegistryError",
     "Replay",
     "Replayer",
     "Report",
+    "Sections",
+    "SessionBusy",
+    "SessionEvent",
+    "Snapshot",
     "Source",
     "Span",
     "SpanWriter",
+    "StaleHistory",
     "StepResult",
     "Timeline",
     "UnknownNameError",
     "Verdict",
+    "WindowedMemoryCompressor",
+    "assemble_chunks",
     "builtin",
     "export",
     "faults_of",
@@ -57,6 +111,7 @@ __all__ = [
     "parse_policy",
     "policy_hash",
     "project",
+    "remaining_tokens",
     "replay",
     "replay_recorded",
     "steps_left",

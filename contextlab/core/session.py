@@ -49,6 +49,7 @@ from contextlab.core.protocol import export, faults_of
 from contextlab.core.session_events import EventKind, Hook, Hooks
 
 NO_POLICY, NO_GAIN = "no_policy", "no_gain"
+OWN_ID = "item-"
 ATTEMPTS = 2
 """How often a compaction is planned whose prefix others change."""
 
@@ -86,6 +87,7 @@ class AgentSession:
         self.steps = 0
         self.auto = AutoCompaction(self, max_failures, max_useless, hard_limit)
         self._added = 0
+        self._count(self.memory.items)
         self._lock = threading.RLock()
         self._turn = threading.Lock()
 
@@ -104,6 +106,7 @@ class AgentSession:
         with self._lock:
             item = what if isinstance(what, Item) else self._made(Kind(what), text, fields)
             self.memory.add(item)
+            self._count([item])
         return item
 
     def pin(self, item_id: str, pinned: bool = True) -> None:
@@ -164,6 +167,7 @@ class AgentSession:
         """Go on from a snapshot."""
         with self._lock:
             self.memory.restore(snapshot)
+            self._count(snapshot.items)
 
     def run(self, policy: CompactPolicy, *, force: bool, require_gain: bool | None = None) -> Compaction:
         """Compact and commit; raises CompactError, whatever the policy raised."""
@@ -218,11 +222,15 @@ class AgentSession:
     def _new_id(self) -> str:
         if self.deps.new_id is not None:
             return self.deps.new_id("item")
-        taken = {item.id for item in self.memory.items} if self._added < len(self.memory) else set()
-        self._added += 1
-        while f"item-{self._added}" in taken:
-            self._added += 1
-        return f"item-{self._added}"
+        return f"{OWN_ID}{self._added + 1}"
+
+    def _count(self, items: Iterable[Item]) -> None:
+        """Ids made here go on from the highest that was seen."""
+        numbers = (item.id.removeprefix(OWN_ID) for item in items if item.id.startswith(OWN_ID))
+        known = (
+            int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19
+        )
+        self._added = max(self._added, *known, 0)
 
 
 def _asked(policy: CompactPolicy, snapshot: Snapshot, deps: Deps) -> Outcome:
