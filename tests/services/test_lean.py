@@ -101,10 +101,23 @@ def test_a_lean_assembler_makes_the_same_timeline():
     for _, event in got.events:
         assert one.feed(event) == other.feed(event)
     assert list(map(plain, one.timeline.steps)) == list(map(plain, other.timeline.steps))
-    for name in ("kinds", "chars", "entries", "turns", "flags", "pairs", "marks", "turns_list", "tools"):
-        assert getattr(one.timeline, name) == getattr(other.timeline, name)
+    for name in (
+        "kinds",
+        "chars",
+        "tokens",
+        "estimates",
+        "entries",
+        "turns",
+        "flags",
+        "pairs",
+        "opaque",
+        "marks",
+        "turns_list",
+    ):
+        assert list(getattr(one.timeline, name)) == list(getattr(other.timeline, name))
     assert one.compactions == other.compactions
     assert (one.duplicates, one.calls_without_result) == (other.duplicates, other.calls_without_result)
-    assert [one.timeline.call_ids.get(at) for at in range(200)] == [
-        other.timeline.call_ids.get(at) for at in range(200)
-    ]
+    for name in ("call_ids", "tools"):
+        plain_names, lean_names = getattr(one.timeline, name), getattr(other.timeline, name)
+        assert [plain_names.get(at) for at in range(200)] == [lean_names.get(at) for at in range(200)]
+        assert len(plain_names) == len(lean_names) > 0

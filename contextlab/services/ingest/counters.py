@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -39,12 +39,14 @@ def counted(assembler: Assembler) -> dict[str, Any]:
     }
 
 
-def usage(steps: Sequence[Step]) -> dict[str, int | None]:
+def usage(steps: Iterable[Step]) -> dict[str, int | None]:
     """Sums of what the provider reported for these steps; None where it reported nothing."""
-    sums: dict[str, int | None] = {}
-    for name in USAGE:
-        known = [value for step in steps if (value := tokens_or_none(getattr(step, name))) is not None]
-        sums[f"{name}_tokens"] = sum(known) if known else None
+    sums: dict[str, int | None] = {f"{name}_tokens": None for name in USAGE}
+    for step in steps:
+        for name in USAGE:
+            value = tokens_or_none(getattr(step, name))
+            if value is not None:
+                sums[f"{name}_tokens"] = (sums[f"{name}_tokens"] or 0) + value
     return sums
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from contextlab.core.events import SessionStart
 from contextlab.core.timeline import Assembler, Step, Timeline
 from contextlab.services.ingest.moments import moment
+
+T = TypeVar("T")
 
 RECENT_IDS = 1 << 15
 RECENT_STEPS = 1 << 11
@@ -37,11 +39,17 @@ def lean_assembler(start: SessionStart) -> Assembler:
         setattr(timeline, name, array("i"))
     steps: Any = Steps()
     call_ids: Any = Strings()
-    timeline.steps, timeline.call_ids = steps, call_ids
+    tools: Any = Names()
+    timeline.steps, timeline.call_ids, timeline.tools = steps, call_ids, tools
     positions: Any = Ids()
     entries: Any = Ids()
     by_id: Any = StepsById(steps)
     return Assembler(start, timeline, _positions=positions, _entries=entries, _steps=by_id)
+
+
+def from_place(rows: Sequence[T], start: int) -> Iterator[T]:
+    """The rows from a place on, one at a time: a slice would hold them all, islice walk over those before."""
+    return (rows[place] for place in range(start, len(rows)))
 
 
 class Ids:
@@ -130,7 +138,7 @@ class Strings:
     __slots__ = ("_bytes", "_ends", "_keys")
 
     def __init__(self) -> None:
-        self._keys, self._ends, self._bytes = array("q"), array("q"), bytearray()
+        self._keys, self._ends, self._bytes = array("i"), array("q"), bytearray()
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -147,6 +155,34 @@ class Strings:
             return None
         start = self._ends[at - 1] if at else 0
         return self._bytes[start : self._ends[at]].decode("utf-8", "surrogatepass")
+
+
+class Names:
+    """Position -> one of few names for rising positions, as a dict that is only added to."""
+
+    __slots__ = ("_keys", "_known", "_names", "_numbers")
+
+    def __init__(self) -> None:
+        self._keys, self._numbers = array("i"), array("i")
+        self._known: dict[str, int] = {}
+        self._names: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __setitem__(self, position: int, name: str) -> None:
+        if name not in self._known:
+            self._known[name] = len(self._names)
+            self._names.append(name)
+        self._keys.append(position)
+        self._numbers.append(self._known[name])
+
+    def get(self, position: int) -> str | None:
+        """The name at a position, None where there is none."""
+        at = bisect_left(self._keys, position)
+        if at == len(self._keys) or self._keys[at] != position:
+            return None
+        return self._names[self._numbers[at]]
 
 
 class Steps:
@@ -166,9 +202,7 @@ class Steps:
         return self._packed + len(self._recent)
 
     def __iter__(self) -> Iterator[Step]:
-        for place in range(self._packed):
-            yield self[place]
-        yield from self._recent
+        return (self[place] for place in range(len(self)))
 
     @overload
     def __getitem__(self, place: int) -> Step: ...

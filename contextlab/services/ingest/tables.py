@@ -6,7 +6,7 @@ A table remembers a hash of each row that it wrote or found stored, 8 bytes a ro
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import models
@@ -42,29 +42,30 @@ class Table:
         rows = self._rows(owner).order_by("id" if not self._by_number else "number").values_list(*names)
         self._stored = array("q", (self._digest(row) for row in rows.iterator(chunk_size=2000)))
 
-    def sync(self, owner: tuple[int, int], rows: list[Row], first: int, batch: Batch, complete: bool) -> bool:
+    def sync(
+        self, owner: tuple[int, int], rows: Iterable[Row], first: int, batch: Batch, complete: bool
+    ) -> bool:
         """Make the stored rows equal to `rows`, which begin at place `first` (from 0); True when that took writing.
 
         Unless `complete`, rows beyond the given ones stay: they are about to be written anew.
         """
-        fresh = array("q", (self._digest(row) for row in rows))
-        changed = [place for place, digest in enumerate(fresh, first) if self._at(place) != digest]
-        end = first + len(rows)
+        fresh = array("q")
+        changed: list[tuple[int, Row]] = []
+        for place, row in enumerate(rows if self._by_number else (rows := list(rows)), first):
+            fresh.append(self._digest(row))
+            if place >= len(self._stored) or self._stored[place] != fresh[-1]:
+                changed.append((place, row))
+        end = first + len(fresh)
         beyond = complete and len(self._stored) > end
         if not changed and not beyond:
             return False
         if not self._by_number:
-            changed = list(range(end)) if first == 0 else changed
-        self._remove(
-            [place for place in changed if place < len(self._stored)], end if beyond else None, owner
-        )
-        batch.add(self.model, self.columns, [owner + rows[place - first] for place in changed])
-        kept = self._stored[:first]
-        self._stored = kept + fresh + (self._stored[end:] if not complete else array("q"))
+            changed = list(enumerate(rows))
+        replaced = [place for place, _ in changed if place < len(self._stored)]
+        self._remove(replaced, end if beyond else None, owner)
+        batch.add(self.model, self.columns, [owner + row for _, row in changed])
+        self._stored[first:] = fresh + (array("q") if complete else self._stored[end:])
         return True
-
-    def _at(self, place: int) -> int | None:
-        return self._stored[place] if place < len(self._stored) else None
 
     def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int]) -> None:
         rows = self._rows(owner)

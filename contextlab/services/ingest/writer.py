@@ -17,7 +17,7 @@ from contextlab.core.events import Event, ItemEvent, SessionStart, Usage
 from contextlab.core.items import Kind
 from contextlab.core.timeline import ItemRow
 from contextlab.services.ingest import counters, rows
-from contextlab.services.ingest.lean import lean_assembler
+from contextlab.services.ingest.lean import from_place, lean_assembler
 from contextlab.services.ingest.moments import moment
 from contextlab.services.ingest.segments import TextPacker
 from contextlab.services.ingest.stored import StoredItems
@@ -234,9 +234,10 @@ class SessionWriter:
 
         # A turn changes only while it is the last one.
         start = 0 if everything else max(0, len(self._turns) - 1)
-        turns = [
-            rows.turn_row(turn, self._titles.get(turn.number, "")) for turn in timeline.turns_list[start:]
-        ]
+        turns = (
+            rows.turn_row(turn, self._titles.get(turn.number, ""))
+            for turn in from_place(timeline.turns_list, start)
+        )
         wrote = self._turns.sync(owner, turns, start, batch, complete)
         if not self._all_tables:
             self._titles = {
@@ -244,13 +245,13 @@ class SessionWriter:
             }
 
         start = 0 if everything or (complete and self._late_usage) else max(0, len(self._steps) - 1)
-        wrong = rows.disproved_models(timeline.steps[start:])
+        wrong = rows.disproved_models(from_place(timeline.steps, start))
         if not wrong <= self._wrong:
             self._wrong |= wrong
             self._late_usage = start > 0 or self._late_usage
             start = 0 if complete else start
         wrong = self._wrong
-        steps = [rows.step_row(step, wrong) for step in timeline.steps[start:]]
+        steps = (rows.step_row(step, wrong) for step in from_place(timeline.steps, start))
         wrote |= self._steps.sync(owner, steps, start, batch, complete)
 
         marks = [rows.mark_row(number, mark) for number, mark in enumerate(timeline.marks, 1)]
@@ -292,7 +293,7 @@ class SessionWriter:
             fields["counted"] = False
         if complete or len(steps) <= SUMS_WHILE_READING:
             shared = self.session.shared_steps if self.session else 0
-            fields |= counters.usage(steps[shared:])
+            fields |= counters.usage(from_place(steps, shared))
         return fields
 
     def _write_links(self, session: Session) -> None:
