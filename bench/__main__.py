@@ -37,7 +37,7 @@ BENCHES: dict[str, Bench] = {
     "b6": lambda report, asked: b6_pages.measure(
         report, [50, 500] if asked.quick else [50, 2_000, 20_000], 3
     ),
-    "b8": lambda report, asked: b8_memory.measure(report, [5, 10] if asked.quick else [25, 53, 100, 200]),
+    "b8": lambda report, asked: b8_memory.measure(report, [5, 10, 20] if asked.quick else [25, 53, 100, 200]),
 }
 
 
