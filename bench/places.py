@@ -73,7 +73,10 @@ class Installation:
         self.server = server
         self.name = f"bench_{os.getpid()}"
         self._template = folder.with_name(folder.name + "-template")
-        if server is not None:
+
+    def prepare(self) -> None:
+        """Make the database that the others are copied from."""
+        if self.server is not None:
             self._psql(f'CREATE DATABASE "{self.name}_template"')
         run([sys.executable, "manage.py", "migrate", "-v", "0"], self.env(template=True), CHECKOUT)
         # Unpack the vocabulary and test the fast tokenizer before anything is measured.
@@ -121,6 +124,7 @@ def installation(server: str | None = None) -> Iterator[Installation]:
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         made = Installation(Path(folder) / "data", server)
         try:
+            made.prepare()
             yield made
         finally:
             made.remove()
