@@ -78,6 +78,12 @@ class Reason(StrEnum):
     MAX_MESSAGES = "max_messages"
     TOOL_TURN_COMPACTED = "tool_turn_compacted"
     ORPHAN_PREFIX = "orphan_prefix"
+    STRATEGY_1 = "strategy_1"
+    STRATEGY_2 = "strategy_2"
+    STRATEGY_3 = "strategy_3"
+    STRATEGY_4 = "strategy_4"
+    STRATEGY_5 = "strategy_5"
+    STRATEGY_6 = "strategy_6"
 
 
 class Injected(StrEnum):
@@ -126,6 +132,8 @@ class Item:
     media: tuple[Media, ...] = ()
     needs_result: bool = True
     """False for calls that the provider answers by itself (web search)."""
+    error: bool | None = None
+    """For results: whether it is marked as failed; None where nobody says."""
 
     def __post_init__(self) -> None:
         """Fill the entry with the item's own id and `chars` from the text where they were not given."""

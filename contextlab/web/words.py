@@ -56,6 +56,12 @@ REASON_LABELS: dict[str, str] = {
     Reason.MAX_MESSAGES: "over the message limit",
     Reason.TOOL_TURN_COMPACTED: "a step inside a completed turn, of which question and answer stay",
     Reason.ORPHAN_PREFIX: "before the first user message",
+    Reason.STRATEGY_1: "part of a run of tool calls that a summary stands for (strategy 1)",
+    Reason.STRATEGY_2: "large, and older than the newest messages (strategy 2)",
+    Reason.STRATEGY_3: "large, and before the last answer (strategy 3)",
+    Reason.STRATEGY_4: "part of an earlier round that a summary stands for (strategy 4)",
+    Reason.STRATEGY_5: "large, in the current round (strategy 5)",
+    Reason.STRATEGY_6: "part of the current round that a summary stands for (strategy 6)",
 }
 
 _SHORT: dict[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "openai-chat": "OpenAI chat"}
