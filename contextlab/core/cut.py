@@ -74,22 +74,38 @@ def turn_boundary(entries: Entries, wanted: int, *, any_user: bool = False) -> i
 
 def whole_pairs(entries: Entries, cut: int) -> int:
     """The last place at or before the cut that separates no pair, and no reasoning from what it led to."""
+    first_call = _first_calls(entries)
+    while 0 < cut < len(entries) and (moved := _moved(entries, cut, first_call)) != cut:
+        cut = moved
+    return cut
+
+
+def whole_pairs_after(entries: Entries, cut: int) -> int:
+    """The first place at or behind the cut that separates none; the end where there is none."""
+    first_call = _first_calls(entries)
+    while 0 < cut < len(entries) and _moved(entries, cut, first_call) != cut:
+        cut += 1
+    return cut
+
+
+def _first_calls(entries: Entries) -> list[int]:
+    """By place: the entry of the first call whose result stands there or behind."""
     places = entries.places()
     first_call = [len(entries)] * (len(entries) + 1)
-    """By place: the first call whose result stands there or behind."""
     for index in range(len(entries.items) - 1, -1, -1):
         call, place = entries.pairs[index], places[index]
         first_call[place] = min(first_call[place], first_call[place + 1])
         if NONE < call < index:
             first_call[place] = min(first_call[place], places[call])
-    while 0 < cut < len(entries):
-        moved = min(cut, first_call[cut])
-        while moved > 0 and _led_on(entries, moved):
-            moved -= 1
-        if moved == cut:
-            break
-        cut = moved
-    return cut
+    return first_call
+
+
+def _moved(entries: Entries, cut: int, first_call: list[int]) -> int:
+    """One step back where the cut separates something."""
+    moved = min(cut, first_call[cut])
+    while moved > 0 and _led_on(entries, moved):
+        moved -= 1
+    return moved
 
 
 def open_part(entries: Entries) -> int:

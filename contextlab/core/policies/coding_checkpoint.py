@@ -22,7 +22,7 @@ from contextlab.core.asking import added, ask, is_too_long, summary_request
 from contextlab.core.budget import Mode
 from contextlab.core.checkpoint import Plan, plan
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
-from contextlab.core.cut import Entries, open_part, whole_pairs
+from contextlab.core.cut import Entries, open_part, whole_pairs, whole_pairs_after
 from contextlab.core.errors import CompactError
 from contextlab.core.file_tracking import Files, cumulative, files_of
 from contextlab.core.items import Item, Reason, Verdict
@@ -159,7 +159,8 @@ class _Checkpoint:
         covered = self.unpinned(planned.covered)
         result = self._summarise(planned)
         result.strategy = "checkpoint-delta" if self.snapshot.summary else "checkpoint"
-        kept = [item for item in self.snapshot.items if item.id not in {one.id for one in covered}]
+        gone = {item.id for item in covered}
+        kept = [item for item in self.snapshot.items if item.id not in gone]
         if self._size(kept, result) > self.policy.target and (folded := self._foldable(planned.kept)):
             strategy = f"aggressive-{result.strategy}"
             result = self._over(folded, result)
@@ -246,7 +247,5 @@ class _Checkpoint:
 def without_oldest_quarter(items: Sequence[Item]) -> Sequence[Item]:
     """The items without the oldest quarter of their entries, cut where no pair is split; empty when nothing is left."""
     entries = Entries(items)
-    place = max(1, len(entries) // 4)
-    while place < len(entries) and whole_pairs(entries, place) != place:
-        place += 1
+    place = whole_pairs_after(entries, max(1, len(entries) // 4))
     return items[entries.start(place) :]
