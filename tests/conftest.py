@@ -14,6 +14,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 NO_BROWSER = "no Chromium found: apt-get install chromium, or set CHROMIUM=/path/to/it"
+BUSY = ".htmx-request, .htmx-swapping, .htmx-added, .htmx-settling"
 # Playwright's synchronous API keeps an event loop running in this thread; Django would refuse its database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
@@ -63,6 +64,19 @@ class LiveApp:
         """Go to a path of the server; returns the page."""
         self.page.goto(self.url + path)
         return self.page
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, each as soon as the page hears it.
+
+        A page that was just navigated to has its address before its scripts have run, and what htmx swaps in is
+        shown before it is wired: a key pressed then is lost, or follows a link in the plain way.
+        """
+        from playwright.sync_api import expect
+
+        for key in keys:
+            expect(self.page.locator("html[data-ready]")).to_be_attached(timeout=15_000)
+            expect(self.page.locator(BUSY)).to_have_count(0, timeout=15_000)
+            self.page.keyboard.press(key)
 
 
 @pytest.fixture

@@ -85,3 +85,5 @@ document.addEventListener("htmx:afterSettle", (event) => {
 });
 
 nameTheme();
+// All scripts of a page are deferred: when this fires they have run, and htmx has wired the page. Tests wait for it.
+document.addEventListener("DOMContentLoaded", () => { root.dataset.ready = "yes"; });

@@ -21,22 +21,21 @@ def test_keys(live_app: Any) -> None:
     first = a_session(title="first")
     second = a_session(title="second")
     page = live_app.open()
-    page.keyboard.press("j")
+    live_app.press("j")
     expect(page.locator(f"#s-{first.uid}")).to_be_focused()
-    page.keyboard.press("j")
-    page.keyboard.press("j")
+    live_app.press("j", "j")
     expect(page.locator(f"#s-{second.uid}")).to_be_focused()
-    page.keyboard.press("k")
+    live_app.press("k")
     expect(page.locator(f"#s-{first.uid}")).to_be_focused()
-    page.keyboard.press("/")
+    live_app.press("/")
     expect(page.locator("#q")).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
+    live_app.press("Escape")
+    live_app.press("?")
     expect(page.locator("#keys")).to_be_visible()
-    page.keyboard.press("Escape")
+    live_app.press("Escape")
     expect(page.locator("#keys")).to_be_hidden()
     expect(page.locator("[data-hints]")).to_contain_text("move")
-    page.keyboard.press("f")
+    live_app.press("f")
     expect(page.locator(".chip").first).to_be_focused()
 
 
@@ -64,11 +63,10 @@ def test_theme(live_app: Any) -> None:
     page = live_app.open()
     background = "getComputedStyle(document.documentElement).backgroundColor"
     light = page.evaluate(background)
-    page.keyboard.press("t")
-    page.keyboard.press("t")
+    live_app.press("t", "t")
     assert page.evaluate(background) != light
     page.reload(wait_until="commit")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 def test_an_error_is_shown_where_it_can_be_seen(live_app: Any) -> None:
@@ -116,5 +114,5 @@ def test_the_list_says_that_logs_have_grown(live_app: Any) -> None:
     session.save()
     expect(page.locator("[data-live]")).to_contain_text("3 new steps", timeout=8_000)
     expect(page.locator("tr[data-row] td").nth(3)).to_have_text("20")
-    page.keyboard.press("r")
+    live_app.press("r")
     expect(page.locator("tr[data-row] td").nth(3)).to_have_text("23")

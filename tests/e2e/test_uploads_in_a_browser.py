@@ -111,7 +111,7 @@ def test_deleting_asks_in_a_dialog(live_app: Any) -> None:
     question = page.locator("#ask")
     page.get_by_role("link", name="Delete Delete me").click()
     expect(question).to_contain_text("Delete this session?")
-    page.keyboard.press("Escape")
+    live_app.press("Escape")
     expect(question).to_be_hidden()
     page.get_by_role("link", name="Delete Delete me").click()
     question.get_by_role("button", name="Delete").click()
