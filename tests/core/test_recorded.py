@@ -212,6 +212,20 @@ def test_changes_outside_the_log(total: int, cached: int, mark: bool, finding: s
         assert fates(timeline, result, 2) == [KEPT, KEPT]
 
 
+@pytest.mark.parametrize(
+    ("total", "cache_seen", "finding"),
+    [(9_000, False, "changed_outside_log"), (11_000, False, None), (9_000, True, None)],
+)
+def test_without_cache_figures_a_fall_must_be_more_than_half(
+    total: int, cache_seen: bool, finding: str | None
+) -> None:
+    """A provider that never reports its cache cannot say that the prefix was missed; one that does may be silent once."""
+    first = Usage("s1", input=20_000, cache_read=0 if cache_seen else None)
+    events: list[Event] = [item("u"), StepEvent("s1", model=OPUS), first]
+    _, result = seen(*events, StepEvent("s2", model=OPUS), Usage("s2", input=total))
+    assert [report.finding for report in result.reports] == [None, finding]
+
+
 def test_codex_reasoning_has_the_size_that_was_reported() -> None:
     """Hidden reasoning of the gpt-5 family counts with its step's reported reasoning tokens, once."""
     events = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlab.core.models import window_for
 from contextlab.core.recorded import replay_recorded
 from contextlab.core.window import fill
+from tests.field_reports.reports import given
 from tests.importers.reading import Read, lines, read
 
 HEAD = {"format": "contextlab-events", "version": 1, "session": {"id": "s1"}}
@@ -84,7 +85,8 @@ def test_without_a_window_there_is_no_percentage():
 
 def test_a_fall_that_nothing_explains_is_flagged():
     """fidelity-04: 150k become 15k with no compaction in the log; no item gets a verdict from it."""
-    made = calls({"input": 150_000, "cache_read": 0}, {"input": 15_000, "cache_read": 0})
+    turns = given("fidelity-04")["turns"]
+    made = calls(*({"input": turn["prompt_tokens"]} for turn in turns))
     first, second = replay_recorded(made.session.timeline).reports
     assert first.finding is None
     assert second.finding is not None
