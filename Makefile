@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?=
 PYTEST_ARGS ?=
 
-.PHONY: help venv venv-dev run test check lint types contracts bench lock vendor
+.PHONY: help venv venv-dev run test stress check lint types contracts bench lock vendor
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -20,6 +20,9 @@ run: venv ## start ContextLab and print its address
 
 test: venv-dev ## all tests that need no service (browser tests are skipped, visibly, without a browser)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+stress: venv-dev ## the tests of the largest sizes, which `make test` leaves out (minutes)
+	$(BIN)/python -m pytest -m stress $(PYTEST_ARGS)
 
 check: lint types contracts ## lint, types, layer contracts, Django's checks, compose file
 	DJANGO_SETTINGS_MODULE=contextlab.config.settings $(BIN)/python manage.py check --fail-level WARNING
