@@ -201,7 +201,9 @@ class Note:
     value: int | None = None
 
 
-Event = SessionStart | ItemEvent | StepEvent | Usage | TurnStart | TurnEnd | Compaction | Cleared | Link | Note
+Event = (
+    SessionStart | ItemEvent | StepEvent | Usage | TurnStart | TurnEnd | Compaction | Cleared | Link | Note
+)
 
 
 @dataclass(slots=True)

@@ -43,7 +43,9 @@ class Verdict(StrEnum):
 
 VERDICTS: tuple[Verdict, ...] = tuple(Verdict)
 VERDICT_CODE: dict[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
-IN_CONTEXT = frozenset({Verdict.PINNED, Verdict.KEPT, Verdict.CLEARED, Verdict.OFFLOADED, Verdict.REASONING_CLEARED})
+IN_CONTEXT = frozenset(
+    {Verdict.PINNED, Verdict.KEPT, Verdict.CLEARED, Verdict.OFFLOADED, Verdict.REASONING_CLEARED}
+)
 """Verdicts under which something of the item (itself or a stub) still stands in the context.
 
 A reasoning item that the provider strips (reason `provider_strips`) is the exception: nothing of it is sent.

@@ -226,7 +226,9 @@ class Assembler:
             self._usage(event)
         elif isinstance(event, TurnStart):
             number = len(self.timeline.turns_list) + 1
-            self.timeline.turns_list.append(Turn(number, event.id, len(self.timeline), event.ts, event.trigger))
+            self.timeline.turns_list.append(
+                Turn(number, event.id, len(self.timeline), event.ts, event.trigger)
+            )
         elif isinstance(event, TurnEnd):
             if self.timeline.turns_list:
                 self.timeline.turns_list[-1].status = event.status
@@ -298,7 +300,9 @@ class Assembler:
     def _step(self, event: StepEvent) -> None:
         timeline = self.timeline
         number = len(timeline.steps) + 1
-        step = Step(number, event.id, len(timeline.turns_list), len(timeline), event.model, event.ts, event.limit)
+        step = Step(
+            number, event.id, len(timeline.turns_list), len(timeline), event.model, event.ts, event.limit
+        )
         step.exact = event.exact
         timeline.steps.append(step)
         self._steps[event.id] = step

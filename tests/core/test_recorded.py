@@ -219,7 +219,7 @@ def test_changes_outside_the_log(total: int, cached: int, mark: bool, finding: s
 def test_without_cache_figures_a_fall_must_be_more_than_half(
     total: int, cache_seen: bool, finding: str | None
 ) -> None:
-    """A provider that never reports its cache cannot say that the prefix was missed; one that does may be silent once."""
+    """A provider that reports no cache cannot say that the prefix was missed; one that does may be silent once."""
     first = Usage("s1", input=20_000, cache_read=0 if cache_seen else None)
     events: list[Event] = [item("u"), StepEvent("s1", model=OPUS), first]
     _, result = seen(*events, StepEvent("s2", model=OPUS), Usage("s2", input=total))

@@ -14,7 +14,18 @@ from tests.services.test_ingest import busy_log
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(180)]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-WORKER = [sys.executable, "-m", "celery", "-A", "contextlab.config.celery", "worker", "-c", "2", "--loglevel", "ERROR"]
+WORKER = [
+    sys.executable,
+    "-m",
+    "celery",
+    "-A",
+    "contextlab.config.celery",
+    "worker",
+    "-c",
+    "2",
+    "-l",
+    "ERROR",
+]
 HEAD = """
 import os, signal, sys, time
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.config.settings")
