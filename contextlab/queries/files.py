@@ -29,6 +29,18 @@ class FileSession:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldElsewhere:
+    """A session of this file that is shown from another one, because that holds more of it."""
+
+    native_id: str
+    title: str
+    uid: uuid.UUID | None
+    """None when the session was deleted since."""
+    file: uuid.UUID | None
+    file_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class FilePage:
     """What reading the file came to, and where its bytes are."""
 
@@ -62,6 +74,8 @@ class FilePage:
     cannot_contain: Sequence[str]
     sessions: Sequence[FileSession]
     sessions_total: int
+    elsewhere: Sequence[HeldElsewhere]
+    elsewhere_total: int
 
     @property
     def only_copy(self) -> bool:
@@ -134,6 +148,8 @@ def file_page(workspace: int, uid: uuid.UUID) -> FilePage | None:
         error=file.error,
         sessions=shown,
         sessions_total=sessions.count(),
+        elsewhere=_elsewhere(file),
+        elsewhere_total=len(file.report.get("elsewhere", {})),
         **_report(file.report),
     )
 
@@ -157,6 +173,18 @@ def holdings(workspace: int, problems: int = 20) -> Holdings:
         ),
         problems=tuple(Problem(uid, name, error, skipped or 0) for uid, name, error, skipped in rows),
     )
+
+
+def _elsewhere(file: LogFile) -> list[HeldElsewhere]:
+    """Where the sessions are now that another file holds more of; a chain of copies leads to the last one."""
+    noted = dict(list(file.report.get("elsewhere", {}).items())[:SESSIONS_SHOWN])
+    sessions = Session.objects.filter(
+        workspace=file.workspace_id, format=file.format, native_id__in=list(noted)
+    )
+    columns = ("native_id", "title", "uid", "file__uid", "file__name")
+    found = {row[0]: HeldElsewhere(*row[:4], row[4] or "") for row in sessions.values_list(*columns)}
+    gone = {native: HeldElsewhere(native, "", None, None, name) for native, name in noted.items()}
+    return list((gone | found).values())
 
 
 def stored_bytes(file: LogFile) -> int:

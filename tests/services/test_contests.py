@@ -42,6 +42,7 @@ def test_a_newer_snapshot_takes_the_session_over(snapshots):
     assert second.file.path == str(new)
     assert raw(second.file) == new.read_bytes()
     assert ItemRecord.objects.count() == second.items
+    assert LogFile.objects.get(path=str(old)).report["elsewhere"] == {UUID: second.file.name}
     assert import_path(old).state == "noop"
 
 

@@ -51,6 +51,19 @@ def test_a_file_that_was_never_read(client: Client) -> None:
     assert "never" in page.text
 
 
+def test_a_file_whose_sessions_are_held_from_another(client: Client) -> None:
+    """The report leads to the session and to the file it is read from now; a deleted session is named by its id."""
+    holder = a_file(name="whole.jsonl")
+    session = a_session(file=holder, title="All of it", native_id="n1")
+    copy = a_file(report={"elsewhere": {"n1": "in-between.jsonl", "n2": "gone.jsonl"}})
+    page = read(client.get(f"/files/{copy.uid}"))
+    assert "Held from another file 2" in page.text
+    assert "in-between.jsonl" not in page.text
+    assert "n2 deleted since gone.jsonl" in page.text
+    assert page.all("a", href=f"/sessions/{session.uid}")
+    assert page.all("a", href=f"/files/{holder.uid}")
+
+
 def test_a_file_that_vanished(client: Client) -> None:
     """The page says that this is the only copy, and does not offer to read it again."""
     file = a_file(missing_since=NOW)

@@ -59,8 +59,8 @@ class Reading:
         self.report = FileReport()
         self.writers: dict[str, SessionWriter] = {}
         self._unchecked: list[SessionWriter] = []
-        self._left: set[int] = set()
-        """Files whose sessions are read from this one now."""
+        self._left: dict[int, list[str]] = {}
+        """Files whose sessions are read from this one now, with the ids of those sessions."""
         self._own = {session.native_id: session for session in file.sessions.all()}
         self._offset = self._written_to = 0
         self._pending = 0
@@ -143,7 +143,7 @@ class Reading:
 
     def _adopt(self, writer: SessionWriter, session: Session) -> None:
         if session.file_id is not None:
-            self._left.add(session.file_id)
+            self._left.setdefault(session.file_id, []).append(session.native_id)
         writer.resume(session, Aim.BESIDE)
 
     # Raw bytes --------------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ class Reading:
         if not self.file.sessions.exists():
             # Nothing is shown of it (title records alone, or another file holds more): its bytes are of no use.
             stored.delete()
-        for key in self._left:
-            _tidy_left(key)
+        for key, natives in self._left.items():
+            _tidy_left(key, dict.fromkeys(natives, self.file.name))
         file = self.file
         file.format, file.revision = self.report.format or "", self.revision
         file.size, file.sha256 = self._raw.size, self._raw.sha256
@@ -211,12 +211,16 @@ class Reading:
         return report
 
 
-def _tidy_left(key: int) -> None:
-    """Of a file that holds no session any more the bytes go; an upload goes altogether."""
-    file = LogFile.objects.filter(pk=key, sessions=None).first()
-    if file is None:
-        return
-    if file.path:
+def _tidy_left(key: int, taken: dict[str, str]) -> None:
+    """Note in a file's report which sessions were taken from it, and by which file.
+
+    If it holds no session any more its bytes go; an upload goes altogether.
+    """
+    file = LogFile.objects.get(pk=key)
+    if not file.sessions.exists():
+        if not file.path:
+            file.delete()
+            return
         RawSegment.objects.filter(file=file).delete()
-    else:
-        file.delete()
+    file.report["elsewhere"] = file.report.get("elsewhere", {}) | taken
+    file.save(update_fields=["report"])
