@@ -10,9 +10,9 @@ from contextlab.core.errors import ContextLabError
 from contextlab.core.file_tracking import Files
 from contextlab.core.items import Item
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.core.overflow import is_overflow
 from contextlab.core.transcript import transcript
 
-_TOO_LONG = re.compile(r"too (long|large)|context.?length|context window|maximum context", re.IGNORECASE)
 _NO_JSON_MODE = re.compile(r"response_format|json.?mode", re.IGNORECASE)
 
 SYSTEM = """You condense the history of an agent's session, so that the agent can go on working from your text alone.
@@ -73,9 +73,7 @@ def ask(
 
 def is_too_long(error: Exception) -> bool:
     """Whether the model could not take so long a prompt."""
-    return isinstance(error, ModelError) and (
-        error.kind == "prompt_too_long" or _TOO_LONG.search(str(error)) is not None
-    )
+    return isinstance(error, ModelError) and (error.kind == "prompt_too_long" or is_overflow(str(error)))
 
 
 def added(first: ModelUsage | None, second: ModelUsage | None) -> ModelUsage | None:

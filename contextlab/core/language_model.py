@@ -58,11 +58,14 @@ class ModelError(CompactError):
     not_allowed, unreachable.
     """
 
-    def __init__(self, kind: str, message: str, retry_after: float | None = None) -> None:
-        """`retry_after` in seconds where the provider asked for it."""
+    def __init__(
+        self, kind: str, message: str, retry_after: float | None = None, limit: int | None = None
+    ) -> None:
+        """`retry_after` in seconds where the provider asked for it; `limit` in tokens where it told the prompt's."""
         super().__init__(message)
         self.kind = kind
         self.retry_after = retry_after
+        self.limit = limit
 
     @property
     def retryable(self) -> bool:

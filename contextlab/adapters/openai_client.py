@@ -1,0 +1,145 @@
+"""The openai package's client with limits: of time for the whole call, of bytes, and of what goes out.
+
+    with Guard(seconds, most_bytes) as guard:
+        client.chat.completions...          # guard.late, guard.large: why it broke off
+
+Its own time limit begins anew with every byte that arrives, so that an answer which drips never ends; it reads error
+pages of any size; and it sends an organisation and a project from the environment to whatever address it is given.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import OpenAI
+
+CONNECT_SECONDS = 10.0
+_OUT = ("openai-organization", "openai-project")
+"""Headers that the package takes from the environment."""
+_TELLING = "x-stainless-"
+"""Headers that describe this machine; but by one of them the package remembers how to hand the answer over."""
+_REMEMBERED = "x-stainless-raw-response"
+
+
+class BrokenOffError(Exception):
+    """An answer that is not read to its end."""
+
+
+class Guard:
+    """Watches over one call in this thread: shuts its connection when the time is up, reads only so much."""
+
+    def __init__(self, seconds: float, most_bytes: int) -> None:
+        """The time begins when the guard is entered."""
+        self.late = self.large = False
+        self.most_bytes = most_bytes
+        self._timer = threading.Timer(seconds, self._time_is_up)
+        self._timer.daemon = True
+        self._socket: socket.socket | None = None
+        self._token: Token[Guard | None] | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._token = _guard.set(self)
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End; the connection is nobody's business any more."""
+        self._timer.cancel()
+        self._socket = None
+        if self._token is not None:
+            _guard.reset(self._token)
+
+    def trace(self, event: str, told: dict[str, Any]) -> None:
+        """Told by the client what it does: remembers the connection once there is one."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._socket = told["return_value"].get_extra_info("socket")
+            if self.late:
+                self._shut()
+
+    def bounded(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+        """The parts up to the limit; raises BrokenOffError behind it."""
+        read = 0
+        for part in parts:
+            read += len(part)
+            if read > self.most_bytes:
+                self.large = True
+                raise BrokenOffError
+            yield part
+
+    def _time_is_up(self) -> None:
+        self.late = True
+        self._shut()
+
+    def _shut(self) -> None:
+        connection = self._socket
+        if connection is not None:
+            with suppress(OSError):  # it may be closed already
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+_guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
+
+
+def open_client(base_url: str, key: str) -> OpenAI:
+    """A client that never asks twice, never follows a redirect, and takes nothing but proxies from the environment."""
+    # Imported here: it takes half a second, and most of what imports adapters never asks a model.
+    import httpx2
+    from openai import OpenAI
+
+    def going_out(request: httpx2.Request) -> None:
+        for name in [name.lower() for name in request.headers]:
+            if name in _OUT or (name.startswith(_TELLING) and name != _REMEMBERED):
+                del request.headers[name]
+        if not key:
+            request.headers.pop("Authorization", None)
+        # What is compressed would be large only here, behind the limit.
+        request.headers["Accept-Encoding"] = "identity"
+        if (guard := _guard.get()) is not None:
+            request.extensions = {**request.extensions, "trace": guard.trace}
+
+    def coming_in(response: httpx2.Response) -> None:
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise BrokenOffError("compressed, though it was asked not to be")
+        if (guard := _guard.get()) is not None:
+            response.stream = _bounded_stream(response, guard)
+
+    http = httpx2.Client(
+        event_hooks={"request": [going_out], "response": [coming_in]},
+        follow_redirects=False,
+        # A connection that was left open would be one the guard has not seen.
+        limits=httpx2.Limits(max_keepalive_connections=0),
+    )
+    return OpenAI(base_url=base_url, api_key=key or "none", max_retries=0, http_client=http)
+
+
+def timeouts(seconds: float) -> httpx2.Timeout:
+    """How long one read or write may last."""
+    import httpx2
+
+    return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+
+
+def _bounded_stream(response: httpx2.Response, guard: Guard) -> httpx2.SyncByteStream:
+    import httpx2
+
+    inner: httpx2.SyncByteStream = response.stream  # type: ignore[assignment]  # the client is not an async one
+
+    class Bounded(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            return guard.bounded(iter(inner))
+
+        def close(self) -> None:
+            inner.close()
+
+    return Bounded()
