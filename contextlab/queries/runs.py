@@ -21,6 +21,7 @@ _WORDS = {
     Run.Kind.SCAN: "looking through this machine's logs",
     Run.Kind.COUNT: "counting tokens",
     Run.Kind.PROJECT: "projecting a view",
+    Run.Kind.COMPACT: "compacting a memory",
 }
 _COLUMNS = (
     "uid", "kind", "state", "target", "done", "total", "unit", "doing", "result", "error", "retryable",

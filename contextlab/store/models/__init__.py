@@ -4,6 +4,7 @@ Rows of a session carry a `revision`: a log that changed otherwise than by growi
 under the next revision and swapped in. Positions, step and turn numbers are dense inside a revision.
 """
 
+from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
 from contextlab.store.models.runs import FINISHED, Lease, Run, RunState
@@ -23,6 +24,7 @@ from contextlab.store.models.views import SpanRecord, StepReport, View
 __all__ = [
     "FINISHED",
     "RAW_SEGMENT",
+    "CompactionJob",
     "CompactionRecord",
     "CompressionStateRecord",
     "ContentCount",
@@ -31,6 +33,8 @@ __all__ = [
     "LinkRecord",
     "LogFile",
     "MarkRecord",
+    "MemoryVersion",
+    "ModelAnswer",
     "OffloadRecord",
     "RawSegment",
     "Run",

@@ -32,6 +32,7 @@ class Run(models.Model):
         SCAN = "scan", "scan this machine's logs"
         COUNT = "count", "count tokens"
         PROJECT = "project", "project a view"
+        COMPACT = "compact", "compact a memory"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)

@@ -17,6 +17,7 @@ class View(models.Model):
     class Kind(models.TextChoices):
         RECORDED = "recorded"
         POLICY = "policy"
+        BRANCH = "branch"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="views")
@@ -37,6 +38,11 @@ class View(models.Model):
     """Digest of each block of step reports as they are stored: a block that stays equal is not written again."""
     version = models.IntegerField(default=0)
     """Raised by every write of a projection: of two at a time the one that comes second stops."""
+    base = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="branches")
+    """Of a branch: the view that it left, whose steps before `base_step` are its own as well."""
+    base_step = models.IntegerField(null=True)
+    promoted_at = models.DateTimeField(null=True)
+    """Of the branch whose memory is the one to go on with."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

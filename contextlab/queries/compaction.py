@@ -1,0 +1,251 @@
+"""Compactions as pages show them: one with all that came of it, and all of a session in their lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from contextlab.queries.runs import RunView, run_view
+from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, View
+
+SHOWN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A memory of a branch."""
+
+    version: int
+    parent: int | None
+    created_by: str
+    compaction: UUID | None
+    """Run of the compaction that made it."""
+    items: int
+    tokens: int | None
+    has_summary: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPage:
+    """One compaction that was asked for here."""
+
+    run: RunView
+    session: UUID
+    base_view: str
+    base_version: int | None
+    before_step: int | None
+    policy: dict[str, Any]
+    policy_name: str
+    policy_hash: str
+    instructions: str
+    keep_recent: int | None
+    pins: Sequence[str]
+    trigger: str
+    allow_model: bool
+    model: str
+    asked_at: datetime
+    phase: str
+    revision: int | None
+    at_step: int | None
+    upto: int | None
+    reason: str
+    raw_reply: str | None
+    usage: dict[str, Any] | None
+    prices: dict[str, Any] | None
+    cost: Decimal | None
+    method: str
+    result: dict[str, Any] | None
+    report: dict[str, Any] | None
+    fates: Sequence[Sequence[Any]]
+    events: Sequence[dict[str, Any]]
+    flags: Sequence[dict[str, Any]]
+    tokens_before: int | None
+    tokens_after: int | None
+    seconds: float | None
+    branch: str | None
+    """Name of the branch that holds the memory; None where nothing was written."""
+    version: int | None
+    """The memory that it made there."""
+    parent: str | None
+    """Compaction whose memory was read: a run's id, or `log-N` for one that the log records."""
+    steps_since: int | None
+    """Steps that the log has had since."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineageRow:
+    """A compaction among those of its session."""
+
+    id: str
+    """A run's id, or `log-N`."""
+    origin: str
+    """here, recorded or detected."""
+    state: str
+    at_step: int | None
+    trigger: str
+    policy: str
+    method: str
+    tokens_before: int | None
+    tokens_after: int | None
+    items_summarised: int | None
+    parent: str | None
+    children: Sequence[str]
+    branch: str | None
+    version: int | None
+    promoted: bool
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch with its memories, newest first."""
+
+    name: str
+    uid: UUID
+    base: str
+    base_step: int | None
+    promoted: bool
+    versions: Sequence[VersionLine]
+
+
+def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
+    """One compaction by its run; None when the workspace has no such one."""
+    jobs = CompactionJob.objects.select_related("session", "base_view", "run")
+    job = jobs.filter(run__uid=uid, session__workspace_id=workspace_id).first()
+    run = run_view(workspace_id, uid) if job else None
+    if job is None or run is None:
+        return None
+    memory = job.memories.select_related("view", "parent__compaction__run").order_by("id").first()
+    since = None
+    if job.at_step is not None and job.revision == job.session.revision:
+        since = max(0, job.session.steps - job.at_step + 1)
+    return CompactionPage(
+        run, job.session.uid, job.base_view.name, **{name: getattr(job, name) for name in _JOB},
+        branch=memory.view.name if memory else None, version=memory.version if memory else None,
+        parent=_parent(job, memory), steps_since=since,
+    )  # fmt: skip
+
+
+_JOB = (
+    "base_version", "before_step", "policy", "policy_name", "policy_hash", "instructions", "keep_recent", "pins",
+    "trigger", "allow_model", "model", "asked_at", "phase", "revision", "at_step", "upto", "reason", "raw_reply",
+    "usage", "prices", "cost", "method", "result", "report", "fates", "events", "flags", "tokens_before",
+    "tokens_after", "seconds",
+)  # fmt: skip
+
+
+def lineage(session: Session) -> list[LineageRow]:
+    """All compactions of a session, those of its log first, each with its parent and its children."""
+    rows = [*_recorded(session), *_asked_for(session)]
+    children: dict[str, list[str]] = {}
+    for row in rows:
+        if row["parent"]:
+            children.setdefault(row["parent"], []).append(row["id"])
+    return [LineageRow(**row, children=tuple(children.get(row["id"], ()))) for row in rows]
+
+
+def branches(session: Session) -> list[Branch]:
+    """The branches of a session with their memories."""
+    views = session.views.filter(kind=View.Kind.BRANCH).select_related("base").order_by("id")
+    return [
+        Branch(
+            view.name, view.uid, view.base.name if view.base else "", view.base_step, view.promoted_at is not None,
+            versions_of(view),
+        )
+        for view in views
+    ]  # fmt: skip
+
+
+def versions_of(view: View) -> list[VersionLine]:
+    """The memories of a branch, newest first."""
+    rows = MemoryVersion.objects.filter(view=view).order_by("-version")
+    columns = (
+        "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary", "created_at",
+    )  # fmt: skip
+    found: Iterable[tuple[Any, ...]] = rows.values_list(*columns)[:SHOWN]
+    return [VersionLine(*row[:6], bool(row[6]), row[7]) for row in found]
+
+
+def branch_of(session: Session, name: str = "") -> View | None:
+    """The branch of this name; without one the promoted branch, else the newest."""
+    found = session.views.filter(kind=View.Kind.BRANCH)
+    if name:
+        return found.filter(name=name).first()
+    return found.exclude(promoted_at=None).first() or found.order_by("-id").first()
+
+
+def _recorded(session: Session) -> list[dict[str, Any]]:
+    found = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    rows: list[dict[str, Any]] = []
+    for one in found.order_by("number")[:SHOWN]:
+        rows.append(
+            {
+                "id": f"log-{one.number}",
+                "origin": one.origin,
+                "state": "done",
+                "at_step": one.at_step,
+                "trigger": one.trigger,
+                "policy": "",
+                "method": "",
+                "tokens_before": one.pre_tokens,
+                "tokens_after": one.post_tokens,
+                "items_summarised": one.items_summarised,
+                "parent": rows[-1]["id"] if rows else None,
+                "branch": None,
+                "version": None,
+                "promoted": False,
+                "at": one.ts,
+            }
+        )
+    return rows
+
+
+def _asked_for(session: Session) -> list[dict[str, Any]]:
+    jobs = CompactionJob.objects.filter(session=session).select_related("run", "base_view").order_by("id")
+    memories = MemoryVersion.objects.filter(compaction__session=session).select_related(
+        "view", "parent__compaction__run"
+    )
+    by_job = {memory.compaction_id: memory for memory in memories}
+    return [_line(job, by_job.get(job.pk)) for job in jobs[:SHOWN]]
+
+
+def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
+    report = job.report or {}
+    return {
+        "id": str(job.run.uid),
+        "origin": "here",
+        "state": job.run.state,
+        "at_step": job.at_step or job.before_step,
+        "trigger": job.trigger,
+        "policy": job.policy_name,
+        "method": job.method,
+        "tokens_before": job.tokens_before,
+        "tokens_after": job.tokens_after,
+        "items_summarised": report.get("summarised_items"),
+        "parent": _parent(job, memory),
+        "branch": memory.view.name if memory else None,
+        "version": memory.version if memory else None,
+        "promoted": bool(memory and memory.view.promoted_at),
+        "at": job.run.finished_at or job.asked_at,
+    }
+
+
+def _parent(job: CompactionJob, memory: MemoryVersion | None) -> str | None:
+    """The compaction whose memory was read."""
+    before = memory.parent if memory else None
+    if before is not None and before.compaction is not None:
+        return str(before.compaction.run.uid)
+    if job.base_view.kind != View.Kind.RECORDED or None in (job.at_step, job.revision):
+        return None
+    records = CompactionRecord.objects.filter(
+        session_id=job.session_id, revision=job.revision or 0, micro=False
+    )
+    number = (
+        records.filter(at_step__lte=job.at_step).order_by("-number").values_list("number", flat=True).first()
+    )
+    return None if number is None else f"log-{number}"

@@ -1,0 +1,179 @@
+"""What a person asks for: read from a form, an API call or code, and refused with the place that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from contextlab.core.errors import ContextLabError
+from contextlab.core.policy import Policy, builtin, parse_policy
+
+DEFAULT_POLICY = "rule-based"
+LONGEST_INSTRUCTIONS = 20_000
+"""Characters. More would crowd out what is to be summarised."""
+MOST_PINS = 500
+LONGEST_ID = 255
+MOST_RECENT = 100_000
+KEYS = ("policy", "view", "before_step", "keep_recent", "pins", "instructions", "confirm")
+_KEEPS = {"rule_based": "keep_recent", "llm_summary": "max_items", "structured_summary": "max_items"}
+"""The option by which each kind of compaction is told how many of the newest entries stay."""
+
+
+class BadRequest(Exception):
+    """A value that cannot be used; `place` names it, the message is for people."""
+
+    def __init__(self, place: str, message: str) -> None:
+        """`place` is the key of the request."""
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class CompactRequest:
+    """How to compact, and where."""
+
+    policy: Policy
+    view: str = "recorded"
+    """Name of the view whose memory is read; of a branch: its memory in force."""
+    before_step: int | None = None
+    """As if before this step; None: after the last one."""
+    keep_recent: int | None = None
+    """Newest entries that stay; None: as the policy says."""
+    pins: tuple[str, ...] = ()
+    """Native ids of items that must stay as they are."""
+    instructions: str = ""
+    confirm: bool = False
+    """The person has seen tokens and cost and wants the model asked. Without it no model is asked."""
+    trigger: str = "manual"
+
+
+def read_request(values: Mapping[str, Any]) -> CompactRequest:
+    """A request from its values; raises BadRequest.
+
+    Keys: `policy` (a name or a document), `view`, `before_step`, `keep_recent`, `pins` (list of ids), `instructions`,
+    `confirm`. Numbers may be given as text; empty text and None count as not given.
+    """
+    if not isinstance(values, Mapping):
+        raise BadRequest("body", "The request must be an object.")
+    unknown = [str(key) for key in values if key not in KEYS]
+    if unknown:
+        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(KEYS)}.")
+    keep_recent = _number(values, "keep_recent", 0, MOST_RECENT)
+    return CompactRequest(
+        policy=_kept(_policy(values.get("policy")), keep_recent),
+        view=_text(values, "view", 80) or "recorded",
+        before_step=_number(values, "before_step", 1, 2**31 - 1),
+        keep_recent=keep_recent,
+        pins=_pins(values.get("pins")),
+        instructions=_text(values, "instructions", LONGEST_INSTRUCTIONS).strip(),
+        confirm=_flag(values.get("confirm")),
+    )
+
+
+def _policy(given: object) -> Policy:
+    """The policy of a name or a document; one that compacts."""
+    try:
+        policy = _named(given)
+    except ContextLabError as error:
+        raise BadRequest("policy", f"{error}.") from error
+    if policy.compaction is None:
+        raise BadRequest("policy", f"The policy {policy.name!r} replaces no memory: it has no compaction.")
+    return policy
+
+
+def _named(given: object) -> Policy:
+    if given in (None, ""):
+        return builtin(DEFAULT_POLICY)
+    if isinstance(given, str):
+        return builtin(given)
+    if isinstance(given, Mapping):
+        return parse_policy(given)
+    raise BadRequest("policy", "The policy must be a name or a policy document.")
+
+
+def _kept(policy: Policy, keep_recent: int | None) -> Policy:
+    """The policy with another number of newest entries that stay; raises BadRequest where it knows no such number."""
+    if keep_recent is None:
+        return policy
+    compaction = policy.document.get("compaction")
+    given = dict(compaction) if isinstance(compaction, Mapping) else {}
+    option = _KEEPS.get(str(given.get("kind")))
+    if option is None:
+        raise BadRequest(
+            "keep_recent",
+            "This policy decides by itself what stays; leave the number of newest entries empty.",
+        )
+    return parse_policy({**policy.document, "compaction": {**given, option: keep_recent}})
+
+
+def _number(values: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
+    value = values.get(name)
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value.isascii() and value.strip().isdigit() and len(value) < 20:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise BadRequest(name, f"{name} must be a whole number from {least:,} to {most:,}.")
+    return value
+
+
+def _text(values: Mapping[str, Any], name: str, most: int) -> str:
+    value = values.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadRequest(name, f"{name} must be a text.")
+    if len(value) > most:
+        raise BadRequest(name, f"{name} has {len(value):,} characters; at most {most:,} are taken.")
+    if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise BadRequest(name, f"{name} holds a character that no text can have.")
+    return value
+
+
+def _pins(value: object) -> tuple[str, ...]:
+    if value is None or value == "":
+        return ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise BadRequest("pins", "pins must be a list of item ids.")
+    if len(value) > MOST_PINS:
+        raise BadRequest("pins", f"{len(value):,} items are pinned; at most {MOST_PINS} are taken.")
+    wrong = [
+        one for one in value if not isinstance(one, str) or not 0 < len(one) <= LONGEST_ID or "\x00" in one
+    ]
+    if wrong:
+        raise BadRequest("pins", "Each pin must be the id of an item.")
+    return tuple(dict.fromkeys(value))
+
+
+def _flag(value: object) -> bool:
+    if value in (None, "", False, "0", "false", "off"):
+        return False
+    if value in (True, "1", "true", "on"):
+        return True
+    raise BadRequest("confirm", "confirm must be true or false.")
+
+
+def read_key(key: str | None) -> str | None:
+    """An idempotency key as a caller gives it; raises BadRequest."""
+    if key is None or key == "":
+        return None
+    if len(key) > 64 or not key.isascii() or not key.isprintable():
+        raise BadRequest("idempotency_key", "The key must be at most 64 printable ASCII characters.")
+    return key
+
+
+def as_values(request: CompactRequest, view: UUID) -> str:
+    """What a request asks for as one text: two that ask for the same are equal."""
+    return json.dumps(
+        [
+            view.hex,
+            request.before_step,
+            request.policy.hash,
+            request.pins,
+            request.instructions,
+            request.confirm,
+        ]
+    )
