@@ -16,7 +16,7 @@ from contextlab.core.models import keeps_reasoning, plain_name
 from contextlab.core.projection import KEPT, Fate, TokenCount
 from contextlab.core.replay import Replay, StepResult
 from contextlab.core.replaying.faults import FaultList
-from contextlab.core.replaying.ledger import Ledger
+from contextlab.core.replaying.ledger import OUT, Ledger
 from contextlab.core.replaying.reconcile import Reconciler
 from contextlab.core.replaying.sizes import REASONING, Sizes, calibrate
 from contextlab.core.replaying.stepwise import painted
@@ -28,6 +28,8 @@ from contextlab.core.timeline import FLAG_INJECTED, FLAG_OFFLOADED, Mark, Step, 
 USER = KIND_CODE[Kind.USER]
 UI = KIND_CODE[Kind.UI]
 OFFLOADED = Fate(Verdict.OFFLOADED, Reason.LOG_OFFLOADED)
+ABANDONED = Fate(Verdict.DROPPED, Reason.ABANDONED_BRANCH)
+COMPACTED = Fate(Verdict.SUMMARISED, Reason.COMPACTED)
 STRIPPED = Fate(Verdict.REASONING_CLEARED, Reason.PROVIDER_STRIPS)
 _ANY_USER_ITEM = ("gpt-", "codex", "o1", "o3", "o4")
 """Models to which every user-role item begins a new turn of reasoning, injected ones too."""
@@ -47,6 +49,8 @@ class RecordedReplayer:
         self._reconciler = Reconciler()
         self._marks = sorted(timeline.marks, key=lambda mark: mark.at_step)
         self._next_mark = 0
+        self._folded: dict[int, list[int]] = {}
+        """What each summary stands for, by the summary's position."""
         self._reasoning: list[int] = []
         self._left_out = (0, 0)
         self._prompt = self._user_item = 0
@@ -87,13 +91,22 @@ class RecordedReplayer:
 
     def _apply_marks(self, step: int) -> bool:
         first = self._next_mark
+        rewound = False
         while self._next_mark < len(self._marks) and self._marks[self._next_mark].at_step <= step:
             mark = self._marks[self._next_mark]
             self._next_mark += 1
+            named = self._named(mark) if mark.verdict != Verdict.KEPT else []
             if mark.verdict == Verdict.KEPT:
                 self._bring_back(mark, step)
             else:
-                self._change(self._named(mark), Fate(mark.verdict, mark.reason), step)
+                self._change(named, Fate(mark.verdict, mark.reason), step)
+            if mark.compaction is not None and mark.summary is not None:
+                self._folded[mark.summary] = named
+            rewound |= mark.reason == Reason.ABANDONED_BRANCH and any(
+                at in self._folded for at in mark.positions
+            )
+        if rewound:
+            self._follow_summaries(step)
         return self._next_mark > first
 
     def _named(self, mark: Mark) -> list[int]:
@@ -131,16 +144,38 @@ class RecordedReplayer:
             self._left_out = self._widest_gap()
 
     def _bring_back(self, mark: Mark, step: int) -> None:
-        """A rewind returned to a branch that was dropped before."""
+        """A rewind returned to a branch that was left before, or to a place before a compaction."""
         for position in mark.positions:
-            if self.ledger.fate(position).verdict == Verdict.DROPPED:
-                self.ledger.change(position, KEPT)
+            if self.ledger.fate(position).verdict in OUT:
+                fate = OFFLOADED if self.timeline.flags[position] & FLAG_OFFLOADED else KEPT
+                self.ledger.change(position, fate)
                 insort(self.memory, position)
                 self._faults.come_back(position)
-                self.writer.paint(position, position, None, step)
+                self.writer.paint(position, position, painted(fate), step)
                 if self.timeline.kinds[position] == REASONING:
                     insort(self._reasoning, position)
         self._left_out = self._widest_gap()
+
+    def _follow_summaries(self, step: int) -> None:
+        """Summaries left memory or came back: what stands only in them goes with them.
+
+        Of a compaction that a rewind left behind nothing is in the context, not even in a summary; a return to it
+        makes its items summarised again.
+        """
+        told: set[int] = set()
+        waiting = [at for at in self._folded if self._in_memory(at)]
+        while waiting:
+            items = self._folded[waiting.pop()]
+            waiting += [at for at in items if at in self._folded and at not in told]
+            told.update(items)
+        outside = {at for items in self._folded.values() for at in items if not self.ledger.inside(at)}
+        for verdict, members, fate in (
+            (Verdict.SUMMARISED, outside - told, ABANDONED),
+            (Verdict.DROPPED, outside & told, COMPACTED),
+        ):
+            self._change(
+                [at for at in sorted(members) if self.ledger.fate(at).verdict == verdict], fate, step
+            )
 
     def _strip_reasoning(self, step: Step) -> None:
         """Reasoning stays inside its turn; what a provider stripped once does not come back."""

@@ -90,6 +90,35 @@ def test_an_abandoned_branch_is_dropped_and_may_come_back() -> None:
     assert [report.source_items for report in result.reports] == [2, 2, 3]
 
 
+def test_a_rewind_over_a_compaction_brings_the_originals_back() -> None:
+    """The path before it is in memory again; summary and what else it stood for are dropped until a return to it."""
+    timeline, result = seen(
+        item("a"), item("b"), StepEvent("s1"), item("c"), Compaction("k", summary="sum"), item("sum", Kind.SUMMARY),
+        StepEvent("s2"),
+        Cleared("d", ("sum",), Verdict.DROPPED, Reason.ABANDONED_BRANCH),
+        Cleared("e", ("a", "b"), Verdict.KEPT, Reason.ABANDONED_BRANCH), item("f"), StepEvent("s3"),
+        Cleared("g", ("a", "b", "f"), Verdict.DROPPED, Reason.ABANDONED_BRANCH),
+        Cleared("h", ("sum",), Verdict.KEPT, Reason.ABANDONED_BRANCH), StepEvent("s4"),
+    )  # fmt: skip
+    assert fates(timeline, result, 2) == [SUMMARISED, SUMMARISED, SUMMARISED, KEPT]
+    assert fates(timeline, result, 3) == [KEPT, KEPT, BRANCH, BRANCH, KEPT]
+    assert fates(timeline, result, 4) == [SUMMARISED, SUMMARISED, SUMMARISED, KEPT, BRANCH]
+    counts = [(report.source_items, report.summarised_items) for report in result.reports]
+    assert counts == [(2, 0), (1, 3), (3, 0), (1, 3)]
+
+
+def test_what_comes_back_is_offloaded_where_it_was() -> None:
+    """A rewind does not put the original into the context where only a preview ever stood."""
+    offloaded = item("r", Kind.TOOL_RESULT, "preview", call_id="c")
+    offloaded.original = "tool-results/r.txt"
+    timeline, result = seen(
+        item("k", Kind.TOOL_CALL, call_id="c"), offloaded, StepEvent("s1"),
+        Cleared("d", ("r",), Verdict.DROPPED, Reason.ABANDONED_BRANCH), StepEvent("s2"),
+        Cleared("e", ("r",), Verdict.KEPT, Reason.ABANDONED_BRANCH), StepEvent("s3"),
+    )  # fmt: skip
+    assert fates(timeline, result, 3) == [KEPT, (Verdict.OFFLOADED, Reason.LOG_OFFLOADED)]
+
+
 def test_clearing_drops_everything_before_it() -> None:
     """After /clear nothing before it is left, not even in a summary."""
     timeline, result = seen(

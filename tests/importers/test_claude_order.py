@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from contextlab.core import Verdict
+from contextlab.core.recorded import RecordedReplayer
 from tests.importers.claude_log import CORPUS, Log, call, needs_corpus, read_path, text
 from tests.importers.claude_reference import expected_contexts
 
@@ -136,6 +138,23 @@ def test_context_of_every_step_is_what_the_plain_rule_gives(start: int) -> None:
         data = RandomLog(seed).make(60)
         got = {step: set(items) for step, items in _read(data).contexts().items()}
         assert got == expected_contexts(data), f"seed {seed}"
+
+
+@pytest.mark.parametrize("start", range(0, SEEDS, 100))
+def test_the_recorded_view_has_the_same_contexts(start: int) -> None:
+    """Its memory at each step is what following the events gives; nothing is summarised without a summary there."""
+    for seed in range(start, start + 100):
+        got = _read(RandomLog(seed).make(60))
+        replayer = RecordedReplayer(got.main.timeline)
+        order = sorted((got.main.position_of(event.id), event.id) for event in got.items())
+        wanted = got.contexts()
+        for result in replayer.run():
+            inside = [order[position][1] for position in replayer.memory]
+            assert inside == sorted(wanted[result.step.id], key=inside.index), f"seed {seed} {result.step.id}"
+            folded = {at for at, fate in replayer.ledger.fates.items() if fate.verdict == Verdict.SUMMARISED}
+            told = [row for row in got.main.compactions if row.at_step <= result.step.number]
+            if folded and all(row.summary is not None for row in told):
+                assert any(row.summary in replayer.memory for row in told), f"seed {seed} {result.step.id}"
 
 
 def _read(data: bytes) -> Any:
