@@ -181,8 +181,11 @@ def _elsewhere(file: LogFile) -> list[HeldElsewhere]:
     sessions = Session.objects.filter(
         workspace=file.workspace_id, format=file.format, native_id__in=list(noted)
     )
-    columns = ("native_id", "title", "uid", "file__uid", "file__name")
-    found = {row[0]: HeldElsewhere(*row[:4], row[4] or "") for row in sessions.values_list(*columns)}
+    rows = sessions.values_list("native_id", "title", "uid", "file__uid", "file__name")
+    found = {
+        native: HeldElsewhere(native, title, uid, holder, name or "")
+        for native, title, uid, holder, name in rows
+    }
     gone = {native: HeldElsewhere(native, "", None, None, name) for native, name in noted.items()}
     return list((gone | found).values())
 
