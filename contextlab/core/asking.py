@@ -11,7 +11,7 @@ from contextlab.core.file_tracking import Files
 from contextlab.core.items import Item
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
 from contextlab.core.overflow import is_overflow
-from contextlab.core.transcript import transcript
+from contextlab.core.transcript import LONGEST, transcript
 
 _NO_JSON_MODE = re.compile(r"response_format|json.?mode", re.IGNORECASE)
 
@@ -30,10 +30,14 @@ Write nothing that the transcript or the earlier summary does not say. Leave out
 """What a summarising model is told."""
 
 
+SHORT = 2_000
+"""Characters that are shown of a call or a result where the whole request was too long."""
+
+
 def summary_request(
-    items: Sequence[Item], earlier: str | None, files: Files, instructions: str = ""
+    items: Sequence[Item], earlier: str | None, files: Files, instructions: str = "", most: int = LONGEST
 ) -> list[ModelMessage]:
-    """The messages of a request for a summary of the items."""
+    """The messages of a request for a summary of the items; `most` characters of each call and result."""
     parts = []
     if earlier and earlier.strip():
         parts.append(f"Earlier summary:\n{earlier.strip()}")
@@ -43,7 +47,7 @@ def summary_request(
         parts.append("Files changed so far: " + ", ".join(files.modified))
     if instructions.strip():
         parts.append(f"The person asks for this summary:\n{instructions.strip()}")
-    parts.append(transcript(items))
+    parts.append(transcript(items, most))
     return [ModelMessage("system", SYSTEM), ModelMessage("user", "\n\n".join(parts))]
 
 

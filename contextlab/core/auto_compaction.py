@@ -17,7 +17,7 @@ from contextlab.core.compaction import Decision, Deps
 from contextlab.core.errors import ConcurrentCompression
 from contextlab.core.live import Compaction
 from contextlab.core.memory_size import items_tokens, snapshot_tokens
-from contextlab.core.outcomes import NOTHING, stays
+from contextlab.core.outcomes import stays
 from contextlab.core.session_events import EventKind
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 COOL_DOWN = "cool_down"
 USELESS = "no_use"
+PINS_ALONE = "pinned_over_budget: what is pinned is larger than the threshold by itself"
 GROWTH = 1.5
 """How many times its size memory must have before a pause for no use ends."""
 
@@ -95,14 +96,13 @@ class AutoCompaction:
             return []
         if compaction.state in ("failed", "conflict"):
             return [f"compaction {compaction.state}: {compaction.reason}"]
+        if compaction.decision and self._pins_alone(compaction.decision):
+            return [f"compaction: {compaction.reason}", PINS_ALONE]
         if compaction.reason == USELESS:
             return [
                 f"compaction paused: the last {self.useless.failures} were of too little use{self.useless.note}"
             ]
-        notes = [f"compaction: {compaction.reason}"]
-        if compaction.reason == NOTHING and compaction.decision and self._pins_alone(compaction.decision):
-            notes.append("pinned_over_budget: what is pinned is larger than the threshold by itself")
-        return notes
+        return [f"compaction: {compaction.reason}"]
 
     def _paused(self) -> str | None:
         """Why nothing is tried: raises where that is a failure by itself."""
@@ -126,8 +126,11 @@ class AutoCompaction:
         self._tried = self.session.memory.version
         if done.state == "noop" and done.tokens_before is None:
             return  # nothing was tried, nothing was paid
-        if done.state == "noop" or self.decide().due:
-            self.useless.failed(_gain(done))
+        decision = self.decide()
+        if done.state == "noop" or decision.due:
+            # What is pinned stays, whatever is tried: one attempt is enough.
+            count = self.useless.give_up if self._pins_alone(decision) else self.useless.failed
+            count(_gain(done))
             self._size_then = self._size()
         else:
             self.useless.succeeded()

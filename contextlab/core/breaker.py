@@ -24,6 +24,11 @@ class Breaker:
         self.failures += 1
         self.note = note
 
+    def give_up(self, note: str = "") -> None:
+        """Open at once: the next ones would fail in the same way."""
+        self.failures = max(self.failures + 1, self.limit)
+        self.note = note
+
     def succeeded(self) -> None:
         """Closed again."""
         self.failures = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from contextlab.core.compaction import Snapshot
 from contextlab.core.items import Item, Kind, estimate_tokens
-from contextlab.core.projection import TokenCount, is_prompt
+from contextlab.core.projection import TokenCount, is_prompt, item_tokens
 
 
 def count_entries(items: Iterable[Item]) -> int:
@@ -27,15 +27,6 @@ def count_turns(items: Iterable[Item]) -> int:
 def text_tokens(text: str, count: TokenCount | None = None) -> int:
     """Tokens of a text: counted, or estimated without a counter."""
     return estimate_tokens(text) if count is None else count(text)
-
-
-def item_tokens(item: Item, count: TokenCount | None = None) -> int:
-    """Tokens of an item: as known, else counted, else estimated."""
-    if item.tokens is not None:
-        return item.tokens
-    if count is None:
-        return estimate_tokens(item.text, item.tool)
-    return count(item.text) + (count(item.tool) if item.tool and item.kind == Kind.TOOL_CALL else 0)
 
 
 def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:

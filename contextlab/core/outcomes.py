@@ -9,6 +9,7 @@ from contextlab.core.draft import must_stay
 from contextlab.core.items import Item, Kind, Reason, Verdict
 from contextlab.core.memory_size import count_entries, items_tokens, text_tokens
 from contextlab.core.projection import KEPT, NONE, Fate, TokenCount, pair_up
+from contextlab.core.replaying.faults import shortened
 from contextlab.core.report import Report
 
 SUMMARISED = Fate(Verdict.SUMMARISED, Reason.COMPACTED)
@@ -24,8 +25,19 @@ def replaced_by_summary(
     fates = {item.id: SUMMARISED if item.id in covered else fate_kept(item, deps) for item in snapshot.items}
     memory = Snapshot(kept, result.summary, result, snapshot.version)
     result.report = result.report or compaction_report(snapshot, memory, len(covered), deps.count)
+    result.report.notes += _unanswered(snapshot.items, covered)
     ids = tuple(item.id for item in snapshot.items if item.id in covered)
     return Outcome(result, memory=memory, fates=fates, covered=ids)
+
+
+def _unanswered(items: Sequence[Item], covered: Collection[str]) -> list[str]:
+    """Notes on summarised calls without a result: whoever wrote the summary was told so, memory was not changed."""
+    calls = [
+        f"{item.call_id} ({item.tool})"
+        for item, partner in zip(items, pair_up(items), strict=True)
+        if item.id in covered and item.kind == Kind.TOOL_CALL and item.needs_result and partner == NONE
+    ]
+    return [f"no result is recorded of: {', '.join(shortened(calls))}"] if calls else []
 
 
 def nothing_done(reason: str, snapshot: Snapshot, deps: Deps) -> Outcome:

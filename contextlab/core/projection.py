@@ -52,15 +52,14 @@ class Source:
     uncounted: int = 0
     """How many items have only an estimate."""
     count: TokenCount | None = None
-    """Counts placeholders; without it they are estimated."""
+    """Counts what has no count yet, placeholders too; without it they are estimated."""
 
     @classmethod
     def of(cls, items: Sequence[Item], count: TokenCount | None = None) -> Self:
         """Describe a plain list of items; ui items must not be among them."""
-        tokens = [
-            estimate_tokens(item.text, item.tool) if item.tokens is None else item.tokens for item in items
-        ]
-        return cls(items, pair_up(items), tokens, sum(item.tokens is None for item in items), count)
+        tokens = [item_tokens(item, count) for item in items]
+        uncounted = sum(item.tokens is None for item in items) if count is None else 0
+        return cls(items, pair_up(items), tokens, uncounted, count)
 
     def placeholder_tokens(self, text: str) -> int:
         """Size of a placeholder's text."""
@@ -112,6 +111,15 @@ def project(
     if projector is None or isinstance(projector, Budget):
         projector = DefaultProjector(projector or Budget(pair_guard=False))
     return projector.project(Source.of(items or (), count))
+
+
+def item_tokens(item: Item, count: TokenCount | None = None) -> int:
+    """Tokens of an item: as known, else counted, else estimated."""
+    if item.tokens is not None:
+        return item.tokens
+    if count is None:
+        return estimate_tokens(item.text, item.tool)
+    return count(item.text) + (count(item.tool) if item.tool and item.kind == Kind.TOOL_CALL else 0)
 
 
 def pair_up(items: Sequence[Item]) -> list[int]:

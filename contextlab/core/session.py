@@ -43,7 +43,7 @@ from contextlab.core.items import Item, Kind
 from contextlab.core.live import Compaction, Context, LiveItem, export_items
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import Offload, OffloadStore
-from contextlab.core.projection import Projector, Source, project
+from contextlab.core.projection import Projector, Source, item_tokens, project
 from contextlab.core.projectors.default import DefaultProjector
 from contextlab.core.protocol import export, faults_of
 from contextlab.core.session_events import EventKind, Hook, Hooks
@@ -105,6 +105,9 @@ class AgentSession:
         """Append an item, or one made of a kind, a text and the fields of LiveItem; returns it."""
         with self._lock:
             item = what if isinstance(what, Item) else self._made(Kind(what), text, fields)
+            if item.tokens is None and self.deps.count is not None:
+                # Once, so that no step counts again, and triggers and reports go by the same figure.
+                item = replace(item, tokens=item_tokens(item, self.deps.count))
             self.memory.add(item)
             self._count([item])
         return item
@@ -199,7 +202,11 @@ class AgentSession:
             if after is None:
                 return False
             _put_all(self.deps.offloads, outcome.offloads)
-            self.memory.restore(after)
+            try:
+                self.memory.restore(after)
+            except Exception as error:  # a memory may be a stranger's
+                _take_back(self.deps.offloads, outcome.offloads)
+                raise CompactError(f"memory could not be replaced: {error}") from error
             return True
 
     def _context(self, format: str) -> Context:
@@ -250,12 +257,16 @@ def _put_all(store: OffloadStore | None, offloads: list[Offload]) -> None:
         return
     if store is None:
         raise CompactError("the policy puts originals aside, but there is no store for them")
-    put: list[str] = []
-    try:
-        for offload in offloads:
-            put.append(offload.id)
+    for number, offload in enumerate(offloads, 1):
+        try:
             store.put(offload)
-    except Exception as error:
-        for name in put:
-            store.clear(name)
-        raise CompactError(f"originals could not be put aside: {error}") from error
+        except Exception as error:
+            _take_back(store, offloads[:number])
+            raise CompactError(f"originals could not be put aside: {error}") from error
+
+
+def _take_back(store: OffloadStore | None, offloads: list[Offload]) -> None:
+    """Forget originals that nothing will point to."""
+    if store is not None:
+        for offload in offloads:
+            store.clear(offload.id)

@@ -7,8 +7,8 @@ import pytest
 from contextlab.core.overflow import is_overflow, learned_limit
 
 OVERFLOWS = [
-    ("This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens "
-     "(9000 in the messages, 1000 in the functions). Please reduce the length of the messages.", 8192),
+    (("This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens "
+     "(9000 in the messages, 1000 in the functions). Please reduce the length of the messages."), 8192),
     ("Your input exceeds the context window of this model. Please adjust your input and try again.", None),
     ("context_length_exceeded", None),
     ("prompt is too long: 210000 tokens > 200000 maximum", 200_000),
@@ -21,8 +21,8 @@ OVERFLOWS = [
     ("the request exceeds the available context size. try increasing the context size", None),
     ("input length exceeds maximum context length", None),
     ("The number of tokens to keep from the initial prompt is greater than the context length.", None),
-    ("Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context "
-     "length of only 4096 tokens", 4096),
+    (("Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context "
+     "length of only 4096 tokens"), 4096),
     ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 131_072),
     ("Please reduce the length of the messages or completion. Current length is 10000 while limit is 8192", 8192),
     ("too many tokens: the total number of tokens in the prompt cannot exceed 4081", 4081),

@@ -414,3 +414,32 @@ def test_ui_items_are_kept_and_never_sent() -> None:
     assert "spinner" not in str(context.document)
     assert len(session.memory) == 2
     assert {fate.verdict for fate in context.projection.fates} == {Verdict.KEPT}
+
+
+def test_what_a_counter_counts_is_counted_once() -> None:
+    """An item is counted when it is added; steps and triggers go by that figure."""
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    session = AgentSession(deps=Deps(count=count))
+    given = session.add(Item("a", Kind.USER, "hello"))
+    for _ in range(3):
+        report = session.next_context().report
+    assert counted == ["hello"]
+    assert given.tokens == report.source_tokens == 5
+
+
+def test_pins_that_are_too_large_alone_cost_one_attempt() -> None:
+    """Where what is pinned is over the threshold by itself, nothing is tried three times; it says why."""
+    model = ScriptedModel()
+    trigger = TRIGGERS.get("tokens").from_options({"min_tokens": 100}, "safe")
+    session = summarising(model, 2, trigger=trigger)
+    session.add(Kind.USER, "x" * 4_000, pinned=True)
+    for _ in range(6):
+        chat(session, 1, 20)
+        context = session.next_context()
+    assert len(model.calls) == 1
+    assert any(note.startswith("pinned_over_budget") for note in context.report.notes)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from contextlab.core.asking import added, ask, is_too_long, summary_request
+from contextlab.core.asking import SHORT, added, ask, is_too_long, summary_request
 from contextlab.core.budget import Mode
 from contextlab.core.checkpoint import Plan, plan
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
@@ -40,6 +40,7 @@ from contextlab.core.outcomes import (
 from contextlab.core.policies.llm_summary import read_result
 from contextlab.core.projection import Fate
 from contextlab.core.sections import joined
+from contextlab.core.transcript import LONGEST
 
 RETRIES = 3
 MICRO = "tool-result-micro"
@@ -230,7 +231,8 @@ class _Checkpoint:
     def _ask(self, items: list[Item], earlier: Snapshot, files: Files) -> CompactResult:
         read: Sequence[Item] = items
         for left in range(RETRIES, -1, -1):
-            messages = summary_request(read, earlier.summary, files, self.deps.instructions)
+            most = LONGEST if left == RETRIES else SHORT
+            messages = summary_request(read, earlier.summary, files, self.deps.instructions, most)
             try:
                 reply = ask(messages, self.deps, max_output_tokens=self.policy.summary_output_tokens)
             except CompactError as error:

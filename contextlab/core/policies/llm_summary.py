@@ -7,6 +7,7 @@
 | pins      | system items and a person's pins stay where they are, with the other one of their pair                 |
 | nothing   | nothing before the cut: no call, no result, memory as it is                                           |
 | carried   | the earlier summary goes into the request, the lists of files grow from result to result              |
+| too long  | a prompt that the model cannot take is tried once more with less of what tools gave back              |
 | failure   | an error or a blank answer is raised; `fallback: mechanical` writes a summary without the model instead |
 
 Reference mode is the original: the cut may split a pair, an empty request is sent, a failure becomes a stub.
@@ -18,14 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from contextlab.core.asking import ask, summary_request
+from contextlab.core.asking import SHORT, ask, is_too_long, summary_request
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.cut import Entries, safe_cut, turn_boundary
 from contextlab.core.errors import CompactError
 from contextlab.core.file_tracking import Files, cumulative, files_of
 from contextlab.core.items import Item
-from contextlab.core.language_model import ModelReply
+from contextlab.core.language_model import ModelMessage, ModelReply
 from contextlab.core.local_summary import local_summary
 from contextlab.core.options import Options, read_mode
 from contextlab.core.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
@@ -100,6 +101,15 @@ class LlmSummary:
 
     def _ask(self, snapshot: Snapshot, covered: Sequence[Item], files: Files, deps: Deps) -> ModelReply:
         messages = summary_request(covered, snapshot.summary, files, deps.instructions)
+        try:
+            return self._asked(messages, deps)
+        except CompactError as error:
+            shorter = summary_request(covered, snapshot.summary, files, deps.instructions, SHORT)
+            if self.mode == "reference" or not is_too_long(error) or shorter == messages:
+                raise
+        return self._asked(shorter, deps)
+
+    def _asked(self, messages: Sequence[ModelMessage], deps: Deps) -> ModelReply:
         return ask(messages, deps, max_output_tokens=self.max_output_tokens, timeout=self.timeout_seconds)
 
     def _as_the_original(self, snapshot: Snapshot, covered: Sequence[Item], deps: Deps) -> Outcome:
