@@ -92,6 +92,7 @@ class FilePage:
 class Watched:
     """A folder that is read again while it is enabled."""
 
+    key: int
     path: str
     label: str
     enabled: bool
@@ -169,7 +170,7 @@ def holdings(workspace: int, problems: int = 20) -> Holdings:
         subagents=sessions.exclude(role="").count(),
         only_copies=files.filter(missing_since__isnull=False).count(),
         watched=tuple(
-            Watched(*row) for row in folders.values_list("path", "label", "enabled", "last_scan_at")
+            Watched(*row) for row in folders.values_list("id", "path", "label", "enabled", "last_scan_at")
         ),
         problems=tuple(Problem(uid, name, error, skipped or 0) for uid, name, error, skipped in rows),
     )

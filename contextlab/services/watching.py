@@ -58,6 +58,11 @@ class Watcher:
         return [imports.request(file, Priority.GREW)[0] for file in found]
 
 
+def switch(folder: WatchedFolder, on: bool) -> None:
+    """Watch a folder or leave it alone; what changed while it was off is read when it is on again."""
+    WatchedFolder.objects.filter(pk=folder.pk).update(enabled=on)
+
+
 def note_vanished() -> None:
     """Note which files are no longer there (ContextLab then holds the only copy), and which came back."""
     now = timezone.now()

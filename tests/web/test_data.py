@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from contextlab.services import health
+from contextlab.services import health, watching
 from contextlab.store.models import LogFile, Run, Session, WatchedFolder
 from tests.factories import NOW, a_file, a_run, a_segment, a_session, a_workspace
 from tests.web.pages import read
+from tests.web.test_imports import a_log
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -36,6 +38,23 @@ def test_the_page_says_where_everything_lies(client: Client, settings: object) -
         assert words in text
     assert "1 log here is the only copy" in text
     assert "o200k_base" in text
+
+
+def test_watching_is_switched_off_and_on(client: Client, tmp_path: Path) -> None:
+    """Off means that nothing in the folder is read; what changed meanwhile is read once it is on again."""
+    folder = WatchedFolder.objects.create(workspace=a_workspace(), path=str(tmp_path), label="Claude Code")
+    watcher = watching.Watcher()
+    address = f"/data/watched/{folder.pk}"
+    assert client.post(address, {"watch": "off"}).headers["Location"] == "/data"
+    page = read(client.get("/data"))
+    assert page.all("button", aria_label=f"Watch {tmp_path}")
+    (tmp_path / "new.jsonl").write_bytes(a_log("Fix it"))
+    assert watcher.look() == []
+    client.post(address, {"watch": "on"})
+    assert page.all("form", action=address)
+    assert len(watcher.look()) == 1
+    assert client.post("/data/watched/99999999999999999999", {"watch": "on"}).status_code == 404
+    assert client.get(address).status_code == 405
 
 
 def test_an_empty_installation(client: Client) -> None:

@@ -16,8 +16,8 @@ from contextlab.adapters.vocabulary import FILES
 from contextlab.core import BUILTINS
 from contextlab.importers import importers
 from contextlab.queries import files
-from contextlab.services import sessions
-from contextlab.store.models import Session
+from contextlab.services import sessions, watching
+from contextlab.store.models import Session, WatchedFolder
 from contextlab.web.workspace import workspace_of
 
 PHRASE = "delete everything"
@@ -62,6 +62,14 @@ def delete(request: HttpRequest) -> HttpResponse:
     return redirect("/")
 
 
+@require_POST
+def watch(request: HttpRequest, key: int) -> HttpResponse:
+    """Switch the watching of a folder on or off."""
+    folder = get_object_or_404(WatchedFolder, workspace=workspace_of(request), pk=key)
+    watching.switch(folder, on=request.POST.get("watch") == "on")
+    return redirect("data")
+
+
 @require_http_methods(["GET", "POST"])
 def delete_session(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The question whether a session shall be deleted (as a page, or in a dialog), and doing it."""
@@ -83,6 +91,7 @@ def delete_session(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 urlpatterns = [
     path("data", data, name="data"),
+    path("data/watched/<int:key>", watch, name="data-watch"),
     path("data/delete", delete, name="data-delete"),
     path("sessions/<uuid:uid>/delete", delete_session, name="session-delete"),
 ]
