@@ -7,9 +7,14 @@ has to stand in front of it. Bodies without a declared length are counted.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from io import BytesIO
 from typing import Any
 
-from contextlab.web.middleware import refusal, too_large_message
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse
+
+from contextlab.web import errors
+from contextlab.web.middleware import SecurityHeadersMiddleware, too_large_message
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
@@ -53,10 +58,15 @@ class BodyLimit:
             await self._refuse(scope, send)
 
     async def _refuse(self, scope: Scope, send: Send) -> None:
-        content_type, body = refusal(scope["path"], "too_large", too_large_message(self._limit))
-        headers = [(b"content-type", content_type.encode()), (b"connection", b"close")]
+        def answer(request: HttpRequest) -> HttpResponse:
+            return errors.answer(request, 413, too_large_message(self._limit))
+
+        # Django was not asked, so the headers that bind the browser have to be put on here.
+        response = SecurityHeadersMiddleware(answer)(ASGIRequest(scope, BytesIO()))
+        headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+        headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await send({"type": "http.response.body", "body": response.content})
 
 
 def _declared_length(scope: Scope) -> int:

@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "contextlab.web.static_files.StaticFilesMiddleware",
     "contextlab.web.middleware.OriginCheckMiddleware",
     "contextlab.web.middleware.UploadLimitMiddleware",
+    "contextlab.web.middleware.MethodErrorMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -1,4 +1,9 @@
-"""What is answered when something is wrong: a page, a line for htmx to show, or JSON below /api/.
+"""What is answered when something is wrong: a page, a line for htmx to show, or JSON for programs and scripts.
+
+    below /api/                 {"error": {"code": ..., "message": ..., "place": "request"}}, as all errors there
+    asked for by htmx           a line, swapped into the page's messages
+    a browser                   a page
+    takes no HTML               {"error": "..."}: what the pages' own scripts read
 
 The words say what was wrong and what to do; never what an exception says, which may quote a log.
 """
@@ -30,6 +35,16 @@ WORDS: dict[int, tuple[str, str]] = {
     503: ("Not now", "The database did not answer. Try again in a moment."),
 }
 
+CODES = {
+    400: "bad_request",
+    403: "refused",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    500: "server_error",
+    503: "unavailable",
+}
+
 logger = logging.getLogger(__name__)
 
 
@@ -38,12 +53,15 @@ def answer(request: HttpRequest, status: int, text: str = "") -> HttpResponse:
     title, general = WORDS.get(status, WORDS[500])
     text = text or general
     if request.path.startswith("/api/"):
-        return JsonResponse({"error": text}, status=status)
+        error = {"code": CODES.get(status, CODES[500]), "message": text, "place": "request"}
+        return JsonResponse({"error": error}, status=status)
     if request.headers.get("HX-Request") == "true":
         # Shown in the page's message line (responseHandling in base.html).
         return HttpResponse(
             render_to_string("panels/error.html", {"title": title, "text": text}), status=status
         )
+    if not request.accepts("text/html"):
+        return JsonResponse({"error": text}, status=status)
     context = {"status": status, "title": title, "text": text}
     return render(request, "pages/error.html", context, status=status)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+
+from contextlab.web import errors
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -54,7 +55,7 @@ class OriginCheckMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         own = request.get_host()  # raises DisallowedHost, answered 400, for a name that is not ours
         if request.method not in _SAFE_METHODS and _is_foreign(request, own):
-            return _answer(request, 403, "refused", "Refused: this request comes from another site.")
+            return errors.answer(request, 403, "This request comes from another site.")
         return self.get_response(request)
 
 
@@ -67,8 +68,23 @@ class UploadLimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         declared = request.META.get("CONTENT_LENGTH") or "0"
         if declared.isdigit() and int(declared) > settings.MAX_UPLOAD_BYTES:
-            return _answer(request, 413, "too_large", too_large_message(settings.MAX_UPLOAD_BYTES))
+            return errors.answer(request, 413, too_large_message(settings.MAX_UPLOAD_BYTES))
         return self.get_response(request)
+
+
+class MethodErrorMiddleware:
+    """Django answers a method that an address does not take with nothing at all: give it words."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code != 405 or response.content:
+            return response
+        in_words = errors.answer(request, 405)
+        in_words.headers["Allow"] = response.headers.get("Allow", "")
+        return in_words
 
 
 def too_large_message(limit: int) -> str:
@@ -88,16 +104,3 @@ def _is_foreign(request: HttpRequest, own: str) -> bool:
     except ValueError:
         return True
     return parts.scheme not in ("http", "https") or parts.netloc.lower() != own.lower()
-
-
-def refusal(path: str, code: str, message: str) -> tuple[str, bytes]:
-    """Content type and body of an error: in the shape of all errors of the API there, in words elsewhere."""
-    if path.startswith("/api/"):
-        error = {"error": {"code": code, "message": message, "place": "request"}}
-        return "application/json", json.dumps(error).encode()
-    return "text/plain; charset=utf-8", message.encode()
-
-
-def _answer(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
-    content_type, body = refusal(request.path, code, message)
-    return HttpResponse(body, status=status, content_type=content_type)

@@ -62,10 +62,14 @@ async function wanted(button) {
   if (!address) return { text: button.closest(".opened, .texts").querySelector(".text:not(.gone)").textContent };
   const answer = await fetch(address, { headers: { Accept: "application/json" } });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(text.slice(0, 300));
+  if (!answer.ok) throw new Error(words(text));
   const repairs = Number(answer.headers.get("X-Repairs") ?? 0);
   if (repairs) document.dispatchEvent(new CustomEvent("lab:say", { detail: answer.headers.get("X-Repairs-Said") ?? "" }));
   return { text, said: repairs ? `${repairs} repair${repairs > 1 ? "s" : ""}` : "" };
+}
+
+function words(text) {
+  try { return JSON.parse(text).error; } catch { return text.slice(0, 300); }
 }
 
 // A view that was being worked out is there now.

@@ -1,6 +1,7 @@
 """Bodies that are too large are refused before they are written anywhere."""
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 from contextlab.config.body_limit import BodyLimit
@@ -24,9 +25,10 @@ async def reading_app(scope, receive, send):
     await send({"type": "http.response.body", "body": b"read"})
 
 
-def ask(pieces: int, declared: int | None = None) -> list[dict]:
+def ask(pieces: int, declared: int | None = None, path: str = "/") -> list[dict]:
     """Send a body of so many pieces of 1 MB and return the messages of the answer."""
     headers = [] if declared is None else [(b"content-length", str(declared).encode())]
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
     body = iter(
         [
             {"type": "http.request", "body": PIECE, "more_body": number + 1 < pieces}
@@ -41,7 +43,7 @@ def ask(pieces: int, declared: int | None = None) -> list[dict]:
     async def send(message):
         sent.append(message)
 
-    run(BodyLimit(reading_app, LIMIT)({"type": "http", "path": "/", "headers": headers}, receive, send))
+    run(BodyLimit(reading_app, LIMIT)(scope, receive, send))
     return sent
 
 
@@ -55,6 +57,15 @@ def test_a_declared_length_above_it_is_refused_unread():
     answer = ask(0, declared=LIMIT + 1)
     assert answer[0]["status"] == 413
     assert b"3 MB" in answer[1]["body"]
+
+
+def test_browsers_get_a_page_and_programs_json():
+    """As every other error: the page under the same policy, the API's shape below /api/."""
+    start, body = ask(0, declared=LIMIT + 1)
+    assert b"<b>Too large</b>" in body["body"]
+    assert b"default-src 'none'" in dict(start["headers"])[b"content-security-policy"]
+    _, body = ask(0, declared=LIMIT + 1, path="/api/imports/")
+    assert json.loads(body["body"])["error"]["code"] == "too_large"
 
 
 def test_a_body_without_a_length_is_counted():

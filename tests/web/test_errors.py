@@ -49,6 +49,37 @@ def test_errors_of_the_api_are_json(client: Client) -> None:
 
 
 @pytest.mark.django_db
+def test_a_method_that_is_not_taken(client: Client) -> None:
+    """A page, a line or JSON, with the methods that are."""
+    answer = client.get(f"/runs/{UNKNOWN}/stop")
+    assert "Not that way" in read(answer, 405).text
+    assert answer.headers["Allow"] == "POST"
+    assert b"<html" not in client.get(f"/runs/{UNKNOWN}/stop", headers=HTMX).content
+    answer = client.get(f"/runs/{UNKNOWN}/stop", headers={"Accept": "application/json"})
+    assert answer.json()["error"].startswith("This address is posted to")
+    answer = client.delete("/api/sessions/")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "status"), [("/imports", 403), ("/imports", 413)])
+def test_what_is_refused_at_the_door_looks_like_all_errors(
+    client: Client, settings: object, path: str, status: int
+) -> None:
+    """From another site, or too large: a page for browsers, the API's shape for programs."""
+    settings.MAX_UPLOAD_BYTES = 5 * 1024 * 1024
+    headers = {"Origin": "https://evil.example"} if status == 403 else {}
+    length = {"CONTENT_LENGTH": str(6 * 1024**2)} if status == 413 else {}
+    words = "comes from another site" if status == 403 else "uploads end at 5 MB"
+    page = read(client.post(path, headers=headers, **length), status)
+    assert words in page.text
+    assert page.all("a", href="/")
+    error = client.post("/api/imports/", headers=headers, **length).json()["error"]
+    assert words in error["message"]
+    assert set(error) == {"code", "message", "place"}
+
+
+@pytest.mark.django_db
 def test_a_fault_of_ours_is_a_page(calm: Client) -> None:
     """500 with words, without what the exception said."""
     with patch("contextlab.queries.sessions.totals", side_effect=RuntimeError("sk-secret")):
