@@ -11,11 +11,16 @@ Places are in entries. The first step alone is what the original does.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.projection import NONE, is_answer, is_prompt, last_index, pair_up
+
+GLANCES = 4
+"""How often a cut is moved by looking only at what stands behind it; then all pairs are found, once."""
 
 
 @dataclass(slots=True)
@@ -25,13 +30,12 @@ class Entries:
     items: Sequence[Item]
     starts: list[int] = field(default_factory=list)
     """Index of the first item of each entry."""
-    pairs: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Find the entries and the pairs."""
-        items = self.items
-        self.starts = [i for i in range(len(items)) if i == 0 or items[i].entry != items[i - 1].entry]
-        self.pairs = pair_up(items)
+        """Find the entries."""
+        names = [item.entry for item in self.items]
+        changes = (place for place, (one, other) in enumerate(pairwise(names), 1) if one != other)
+        self.starts = [0, *changes] if names else []
 
     def __len__(self) -> int:
         """How many entries."""
@@ -43,7 +47,7 @@ class Entries:
 
     def place(self, index: int) -> int:
         """The entry that an item is part of."""
-        return self.places()[index]
+        return bisect_right(self.starts, index) - 1
 
     def places(self) -> list[int]:
         """The entry of each item."""
@@ -74,8 +78,15 @@ def turn_boundary(entries: Entries, wanted: int, *, any_user: bool = False) -> i
 
 def whole_pairs(entries: Entries, cut: int) -> int:
     """The last place at or before the cut that separates no pair, and no reasoning from what it led to."""
+    for _ in range(GLANCES):
+        if not 0 < cut < len(entries):
+            return cut
+        moved = _moved(entries, cut, _first_call_behind(entries, cut))
+        if moved == cut:
+            return cut
+        cut = moved
     first_call = _first_calls(entries)
-    while 0 < cut < len(entries) and (moved := _moved(entries, cut, first_call)) != cut:
+    while 0 < cut < len(entries) and (moved := _moved(entries, cut, first_call[cut])) != cut:
         cut = moved
     return cut
 
@@ -83,26 +94,60 @@ def whole_pairs(entries: Entries, cut: int) -> int:
 def whole_pairs_after(entries: Entries, cut: int) -> int:
     """The first place at or behind the cut that separates none; the end where there is none."""
     first_call = _first_calls(entries)
-    while 0 < cut < len(entries) and _moved(entries, cut, first_call) != cut:
+    while 0 < cut < len(entries) and _moved(entries, cut, first_call[cut]) != cut:
         cut += 1
     return cut
 
 
+def _first_call_behind(entries: Entries, cut: int) -> int:
+    """The entry of the first call whose result stands behind the cut, looked for from there (see `pair_up`)."""
+    start = entries.start(cut)
+    behind = _Waiting()
+    missing = [item for item in entries.items[start:] if behind.call_of(item, 0) == NONE]
+    if not missing:
+        return len(entries)
+    wanted, before = {item.call_id for item in missing}, _Waiting()
+    for index in range(start):
+        if entries.items[index].call_id in wanted:
+            before.call_of(entries.items[index], index)
+    calls = [before.call_of(item, 0) for item in missing]
+    found = [call for call in calls if call is not None and call != NONE]
+    return entries.place(min(found)) if found else len(entries)
+
+
+class _Waiting:
+    """Calls that wait for their results."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, list[int]] = {}
+
+    def call_of(self, item: Item, index: int) -> int | None:
+        """For a result the call that it answers, NONE without one; a call waits from now on."""
+        if item.call_id is None:
+            return None
+        if item.kind == Kind.TOOL_CALL and item.needs_result:
+            self.calls.setdefault(item.call_id, []).append(index)
+        elif item.kind == Kind.TOOL_RESULT:
+            waiting = self.calls.get(item.call_id)
+            return waiting.pop() if waiting else NONE
+        return None
+
+
 def _first_calls(entries: Entries) -> list[int]:
     """By place: the entry of the first call whose result stands there or behind."""
-    places = entries.places()
+    places, pairs = entries.places(), pair_up(entries.items)
     first_call = [len(entries)] * (len(entries) + 1)
     for index in range(len(entries.items) - 1, -1, -1):
-        call, place = entries.pairs[index], places[index]
+        call, place = pairs[index], places[index]
         first_call[place] = min(first_call[place], first_call[place + 1])
         if NONE < call < index:
             first_call[place] = min(first_call[place], places[call])
     return first_call
 
 
-def _moved(entries: Entries, cut: int, first_call: list[int]) -> int:
+def _moved(entries: Entries, cut: int, first_call: int) -> int:
     """One step back where the cut separates something."""
-    moved = min(cut, first_call[cut])
+    moved = min(cut, first_call)
     while moved > 0 and _led_on(entries, moved):
         moved -= 1
     return moved

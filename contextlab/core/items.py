@@ -152,4 +152,6 @@ def measure(kind: str, text: str, tool: str | None) -> int:
 
 def estimate_tokens(text: str, tool: str | None = None) -> int:
     """Token estimate before anything is counted: a quarter of the UTF-8 bytes, rounded up; 0 for nothing."""
-    return (len(text.encode("utf-8", "surrogatepass")) + (len(tool) if tool else 0) + 3) // 4
+    # Whether a text is ASCII is known without looking at it.
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return (size + (len(tool) if tool else 0) + 3) // 4

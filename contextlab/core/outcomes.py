@@ -58,11 +58,16 @@ def stays(item: Item, deps: Deps) -> Reason | None:
 
 def pinned_ids(items: Sequence[Item], deps: Deps) -> set[str]:
     """Ids of the items that must stay, with the other one of each pair that they are part of."""
-    pinned = [index for index, item in enumerate(items) if stays(item, deps) is not None]
-    if not pinned:
-        return set()
-    pairs = pair_up(items)
-    partners = [pairs[index] for index in pinned if pairs[index] != NONE]
+    system, pins = Kind.SYSTEM, deps.pins
+    pinned = [
+        index
+        for index, item in enumerate(items)
+        if item.pinned or item.kind == system or item.id in pins  # as `stays`, for many items
+    ]
+    partners: list[int] = []
+    if any(items[index].call_id is not None for index in pinned):
+        pairs = pair_up(items)
+        partners = [pairs[index] for index in pinned if pairs[index] != NONE]
     return {items[index].id for index in (*pinned, *partners)}
 
 

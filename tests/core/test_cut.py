@@ -63,3 +63,28 @@ def test_a_safe_cut_separates_nothing(seed: int, wanted: int) -> None:
     assert cut <= wanted
     for one, other in enumerate(pair_up(entries.items)):
         assert other < 0 or (one < index) == (other < index)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 40))
+def test_looking_only_behind_a_cut_finds_what_all_pairs_show(seed: int, wanted: int) -> None:
+    """The cut by what stands behind it is the cut by all pairs of memory, also where ids are used again."""
+    items = random_memory(seed)
+    for number, item in enumerate(items):
+        if item.call_id and seed % 3 == 0:
+            item.call_id = f"c{number % 3}"
+    entries, cut = Entries(items), min(wanted, len(Entries(items)))
+    places, slow = entries.places(), cut
+    while 0 < slow < len(entries):
+        calls = [
+            places[call]
+            for call, result in enumerate(pair_up(items))
+            if result > call and places[result] >= slow
+        ]
+        moved = min([slow, *calls])
+        while moved > 0 and whole_pairs(Entries(items[: entries.start(moved + 1)]), moved) != moved:
+            moved -= 1
+        if moved == slow:
+            break
+        slow = moved
+    assert whole_pairs(entries, cut) == slow
