@@ -183,6 +183,14 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_TIMEZONE = "UTC"
 
+# A model for summaries -----------------------------------------------------------------------------
+# Being set is no consent: it is asked only when a person confirms a run (rule-based summaries need none).
+MODEL_BASE_URL = env.text("CONTEXTLAB_MODEL_BASE_URL")
+MODEL_NAME = env.text("CONTEXTLAB_MODEL")
+MODEL_KEY = env.text("CONTEXTLAB_MODEL_KEY")
+MODEL_HOSTS = [name.lower() for name in env.names("CONTEXTLAB_MODEL_HOSTS")]
+MODEL_WINDOW = env.number("CONTEXTLAB_MODEL_WINDOW", 100_000, least=4_000, most=10_000_000)
+
 # API ---------------------------------------------------------------------------------------------
 # JSON only: the browsable pages need inline scripts. Nobody logs in yet; OriginCheckMiddleware guards writes.
 REST_FRAMEWORK: dict[str, Any] = {

@@ -168,7 +168,10 @@ def versions_of(view: View) -> list[VersionLine]:
         "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary", "created_at",
     )  # fmt: skip
     found: Iterable[tuple[Any, ...]] = rows.values_list(*columns)[:SHOWN]
-    return [VersionLine(*row[:6], bool(row[6]), row[7]) for row in found]
+    return [
+        VersionLine(version, parent, by, run, items, tokens, bool(summary), at)
+        for version, parent, by, run, items, tokens, summary, at in found
+    ]
 
 
 def branch_of(session: Session, name: str = "") -> View | None:

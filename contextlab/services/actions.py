@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlab.services import counting, imports, projection, scan
+from contextlab.services.compaction import performing as compaction
 from contextlab.services.work import Action, Counting, Progress, execute
 from contextlab.store.models import Run
 
@@ -10,6 +11,7 @@ ACTIONS: dict[str, Action] = {
     Run.Kind.IMPORT: imports.perform,
     Run.Kind.COUNT: counting.perform,
     Run.Kind.PROJECT: projection.perform,
+    Run.Kind.COMPACT: compaction.perform,
     Run.Kind.SCAN: scan.perform,
 }
 

@@ -61,6 +61,15 @@ class Refused(Exception):
     """It cannot be done, and trying again would not help; the message says why, for people."""
 
 
+class TryAgain(Exception):
+    """It failed in a way that may pass; the message says why, for people."""
+
+    def __init__(self, message: str, after: float | None = None) -> None:
+        """`after`: seconds to wait at least, where somebody asked for it."""
+        super().__init__(message)
+        self.after = after
+
+
 @dataclass(slots=True)
 class Claim:
     """A run that is ours as long as its row holds `token`."""
@@ -146,11 +155,15 @@ def finish(claim: Claim, state: str, result: dict[str, Any]) -> bool:
     return _end(claim.run, held(claim), state, result=result)
 
 
-def fail(claim: Claim, message: str, retryable: bool) -> bool:
-    """End a run as failed, or queue it again after a pause when trying again may help and attempts are left."""
+def fail(claim: Claim, message: str, retryable: bool, after: float | None = None) -> bool:
+    """End a run as failed, or queue it again after a pause when trying again may help and attempts are left.
+
+    `after`: seconds that the pause has at least (an hour at most).
+    """
     message = redact(message)[:2000]
     if retryable and claim.run.attempts < ATTEMPTS:
-        pause = timezone.now() + BACK_OFF[claim.run.attempts - 1]
+        least = timedelta(seconds=min(after or 0, 3600))
+        pause = timezone.now() + max(BACK_OFF[claim.run.attempts - 1], least)
         return bool(
             held(claim).update(
                 state=RunState.QUEUED,
@@ -223,6 +236,7 @@ def reap(now: datetime | None = None) -> list[Run]:
 def forget_old(now: datetime | None = None) -> None:
     """Remove runs that ended well some days ago; failed ones stay until somebody has seen to them."""
     ended = Run.objects.filter(finished_at__lt=(now or timezone.now()) - KEPT, parent=None)
+    ended = ended.filter(compaction=None)  # its run is what a compaction is known by
     ended.filter(state__in=(RunState.DONE, RunState.NOOP, RunState.CANCELLED)).delete()
 
 

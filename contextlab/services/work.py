@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection
 
 from contextlab.services import runs
-from contextlab.services.runs import Cancelled, Claim, Lost, Refused
+from contextlab.services.runs import Cancelled, Claim, Lost, Refused, TryAgain
 from contextlab.store.models import Run, RunState
 
 logger = logging.getLogger(__name__)
@@ -98,6 +98,8 @@ def _do(work: Work, action: Action) -> list[Run]:
         runs.finish(work.claim, RunState.CANCELLED, {})
     except Refused as error:
         runs.fail(work.claim, str(error), retryable=False)
+    except TryAgain as error:
+        runs.fail(work.claim, str(error), retryable=True, after=error.after)
     except Exception as error:
         logger.exception("run %s (%s) failed", work.run.uid, work.run.kind)
         runs.fail(work.claim, f"{type(error).__name__}: {error}", retryable=True)

@@ -18,6 +18,7 @@ TASKS = {
     Run.Kind.SCAN: "contextlab.scan",
     Run.Kind.COUNT: "contextlab.count",
     Run.Kind.PROJECT: "contextlab.project",
+    Run.Kind.COMPACT: "contextlab.compact",
 }
 HEARTBEAT = "contextlab.heartbeat"
 

@@ -6,8 +6,9 @@
     perform(work)                             the run; ends done, noop, conflict, failed or cancelled
     restore(branch, version)                  -> MemoryVersion: an earlier memory again, as a new version
     promote(branch)                           its memory is the session's one to go on with
-    memory_of(session, branch)                -> HeldMemory: items, summary, where it is from
-    export_memory(held, format)               -> Exported(text or document, repairs)
+    beside(job, request)                      -> (Run, new): the same memory again in another way, as a second branch
+    memory_of(session, name, version)         -> Held: items, summary, where it is from
+    export_memory(held, format)               -> Exported: document, text, repairs
     model_status()                            -> ModelStatus: what is set, never its value
     try_model()                               asks for one word; raises ModelError
 
@@ -15,7 +16,48 @@ A compaction of the log makes a branch: a view that shares all before its step w
 one memory. Compacting a branch again adds a version to its memory. `queries.compaction` reads what pages show.
 """
 
+from contextlab.services.compaction.asking import beside, request_compaction, running
+from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.models import ModelStatus, model_status, try_model
+from contextlab.services.compaction.performing import perform
+from contextlab.services.compaction.planning import preview
 from contextlab.services.compaction.requests import BadRequest, CompactRequest, read_request
-from contextlab.services.compaction.values import Preview, PreviewItem
+from contextlab.services.compaction.values import Estimate, Preview, PreviewItem
+from contextlab.services.compaction.versions import (
+    FORMATS,
+    Exported,
+    compact_line,
+    export_memory,
+    memory_of,
+    offloads_of,
+    promote,
+    restore,
+    resume_line,
+)
 
-__all__ = ["BadRequest", "CompactRequest", "Preview", "PreviewItem", "read_request"]
+__all__ = [
+    "FORMATS",
+    "BadRequest",
+    "CompactRequest",
+    "Estimate",
+    "Exported",
+    "Held",
+    "ModelStatus",
+    "Preview",
+    "PreviewItem",
+    "beside",
+    "compact_line",
+    "export_memory",
+    "memory_of",
+    "model_status",
+    "offloads_of",
+    "perform",
+    "preview",
+    "promote",
+    "read_request",
+    "request_compaction",
+    "restore",
+    "resume_line",
+    "running",
+    "try_model",
+]

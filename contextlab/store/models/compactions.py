@@ -42,6 +42,8 @@ class CompactionJob(models.Model):
     allow_model = models.BooleanField(default=False)
     """A person said that the model may be asked."""
     model = models.CharField(max_length=200, default="", blank=True)
+    key = models.CharField(max_length=120, null=True, unique=True)
+    """The caller's idempotency key with the session's id: the same again is this run, also after its end."""
     asked_at = models.DateTimeField(auto_now_add=True)
 
     # how far it is

@@ -1,0 +1,82 @@
+"""One compaction of a memory that is held elsewhere: what would be committed, with why it might not be.
+
+The rules are those of AgentSession (gain, protocol, the open prompt): the memory is given to one, which is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
+from contextlab.core.errors import CompactError
+from contextlab.core.items import Item, Kind
+from contextlab.core.live import Compaction, export_items
+from contextlab.core.memory import AgentMemory
+from contextlab.core.offload import InMemoryOffloadStore
+from contextlab.core.policy import Policy
+from contextlab.core.projection import is_prompt, project
+from contextlab.core.protocol import export, faults_of
+from contextlab.core.sections import HEADINGS
+from contextlab.core.session import AgentSession
+from contextlab.core.wire.conversation import ExportItem
+
+FORMATS = ("openai_chat", "openai_responses", "anthropic")
+UNSUPPORTED = "no_user_item"
+
+
+def compacted(policy: Policy, snapshot: Snapshot, deps: Deps) -> Compaction:
+    """Compact a memory now; raises CompactError. Pins of `deps` are pins of the memory as well."""
+    if policy.compaction is None:
+        raise CompactError(f"the policy {policy.name!r} replaces no memory")
+    memory = AgentMemory(mode=policy.mode)
+    memory.restore(snapshot)
+    deps = replace(deps, offloads=deps.offloads or InMemoryOffloadStore())
+    session = AgentSession(
+        policy=policy.compaction, deps=deps, memory=memory, mode=policy.mode, require_gain=policy.require_gain
+    )
+    return session.run(policy.compaction, force=True)
+
+
+def exported(snapshot: Snapshot) -> list[ExportItem]:
+    """A memory as what an export takes: the summary in its place, every item kept."""
+    memory = AgentMemory()
+    memory.restore(snapshot)
+    items = [item for item in memory.prompt_items() if item.kind != Kind.UI]
+    return export_items(items, project(items, None))
+
+
+def memory_faults(snapshot: Snapshot) -> list[str]:
+    """What a provider would refuse about a memory even after repair; [] = nothing."""
+    items = exported(snapshot)
+    return [f"{name}: {fault}" for name in FORMATS for fault in faults_of(export(items, name).document, name)]
+
+
+def unsupported_confirmations(result: CompactResult, items: Collection[Item]) -> list[str]:
+    """Confirmations that a summary claims and no words of the user support."""
+    said = {
+        item.id for item in items if item.kind == Kind.USER and (is_prompt(item) or item.injected is None)
+    }
+    return [line.text for line in result.sections.user_confirmations if not said.intersection(line.items)]
+
+
+def result_answer(result: CompactResult) -> dict[str, object]:
+    """A result under the names of the command line's contract: an entry is a text, or an object with its items."""
+    lists = {
+        name: [{"text": line.text, "items": list(line.items)} if line.items else line.text for line in lines]
+        for name, lines in ((name, getattr(result.sections, name)) for name in HEADINGS)
+    }
+    return {
+        "goal": result.sections.goal,
+        **lists,
+        "read_files": list(result.read_files),
+        "modified_files": list(result.modified_files),
+        "summary": result.summary,
+    }
+
+
+def summary_text(outcome: Outcome) -> str:
+    """The text that stands for what went: the summary, or what the policy wrote into memory."""
+    if outcome.memory is None or outcome.result is None:
+        return ""
+    return outcome.memory.summary or outcome.result.summary

@@ -1,0 +1,115 @@
+"""Asking for a compaction: one run, however often the button is pressed."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.db import IntegrityError, transaction
+
+from contextlab.services import runs
+from contextlab.services.compaction.memory import read_memory
+from contextlab.services.compaction.models import model_status
+from contextlab.services.compaction.planning import open_base
+from contextlab.services.compaction.requests import BadRequest, CompactRequest, as_values, read_key
+from contextlab.store.models import FINISHED, CompactionJob, Run, Session, View
+
+CHECKED_PINS = 500
+
+
+def request_compaction(session: Session, request: CompactRequest, key: str | None = None) -> tuple[Run, bool]:
+    """The run, and whether it is new; raises BadRequest.
+
+    `key` is the caller's: the same key again is the same run, also after its end. Without one, the same request is
+    the same run as long as it has not ended.
+    """
+    key = read_key(key)
+    told = f"{session.uid.hex}:{key}" if key else None
+    if told is not None and (known := CompactionJob.objects.select_related("run").filter(key=told).first()):
+        return known.run, False
+    view = _checked(session, request)
+    digest = hashlib.sha256((told or as_values(request, view.uid)).encode()).hexdigest()[:48]
+    while True:
+        try:
+            with transaction.atomic():
+                run, new = runs.request(
+                    session.workspace, Run.Kind.COMPACT, f"compact:{session.uid.hex}:{digest}",
+                    target=session.uid.hex, params={"session": session.uid.hex}, unit="requests",
+                )  # fmt: skip
+                if new:
+                    _job(run, session, view, request, told)
+        except IntegrityError:
+            # Somebody else used the key at the same moment, and their run may have ended already.
+            known = CompactionJob.objects.select_related("run").filter(key=told).first()
+            if told is None or known is None:
+                raise
+            return known.run, False
+        return run, new
+
+
+def running(session: Session) -> list[Run]:
+    """Compactions of the session that have not ended: a further one waits for its turn beside them."""
+    rows = Run.objects.filter(kind=Run.Kind.COMPACT, target=session.uid.hex).exclude(state__in=FINISHED)
+    return list(rows.order_by("id"))
+
+
+def beside(job: CompactionJob, request: CompactRequest, key: str | None = None) -> tuple[Run, bool]:
+    """Compact the same memory again in another way: a second branch from the same point; raises BadRequest."""
+    from dataclasses import replace
+
+    step = job.at_step if job.at_step is not None and job.at_step <= job.session.steps else job.before_step
+    return request_compaction(job.session, replace(request, view=job.base_view.name, before_step=step), key)
+
+
+def _checked(session: Session, request: CompactRequest) -> View:
+    """The base view of a request that can be carried out."""
+    if _being_read(session):
+        raise BadRequest("session", "The session is still being read; try again when that has ended.")
+    view = open_base(session, request.view)
+    if view.kind == View.Kind.BRANCH and request.before_step is not None:
+        raise BadRequest("before_step", "A branch ends in one memory: leave the step empty.")
+    if request.policy.needs_model:
+        _check_model(request)
+    held = read_memory(session, view, request.before_step)
+    if not held.snapshot.items:
+        raise BadRequest("session", "There is nothing in this memory yet.")
+    known = {item.id for item in held.snapshot.items}
+    if missing := [pin for pin in request.pins if pin not in known]:
+        raise BadRequest("pins", f"{missing[0]!r} is no item of this memory.")
+    return view
+
+
+def _check_model(request: CompactRequest) -> None:
+    status = model_status()
+    if not status.allowed:
+        raise BadRequest("policy", f"{status.reason} The policy rule-based needs no model.")
+    if not request.confirm:
+        raise BadRequest("confirm", "This policy asks a model: look at tokens and cost, then confirm.")
+
+
+def _being_read(session: Session) -> bool:
+    if session.file is None:
+        return False
+    reading = Run.objects.filter(kind=Run.Kind.IMPORT, target=session.file.uid.hex).exclude(
+        state__in=FINISHED
+    )
+    return reading.exists()
+
+
+def _job(run: Run, session: Session, view: View, request: CompactRequest, key: str | None) -> CompactionJob:
+    policy = request.policy
+    return CompactionJob.objects.create(
+        run=run,
+        session=session,
+        base_view=view,
+        before_step=request.before_step,
+        policy=dict(policy.document),
+        policy_hash=policy.hash,
+        policy_name=policy.name,
+        instructions=request.instructions,
+        keep_recent=request.keep_recent,
+        pins=list(request.pins),
+        trigger=request.trigger,
+        allow_model=request.confirm,
+        model=model_status().model if policy.needs_model else "",
+        key=key,
+    )

@@ -1,0 +1,194 @@
+"""Committing a compaction: the branch, its memories, the originals put aside and the result, all or nothing.
+
+Compare and set: the session's row (of a branch: the branch's) is locked, and memory is read again where it may have
+changed since the run read it. What came behind the last replaced item follows; any other change is a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.db import transaction
+
+from contextlab.core.commit import merged
+from contextlab.core.compacting import UNSUPPORTED, result_answer, unsupported_confirmations
+from contextlab.core.compaction import Outcome, Snapshot
+from contextlab.core.items import VERDICT_CODE, Verdict
+from contextlab.core.live import Compaction
+from contextlab.core.memory_size import snapshot_tokens
+from contextlab.queries import fates
+from contextlab.services.compaction.memory import MOST_FATES, Held, pack, read_branch, read_memory
+from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.reports import REPORT_COLUMNS, report_row
+from contextlab.services.work import Work
+from contextlab.store.models import CompactionJob, MemoryVersion, Session, SpanRecord, StepReport, View
+from contextlab.store.offloads import DjangoOffloadStore
+
+Run = tuple[int, int, str, str]
+"""First and last position, verdict, reason."""
+
+
+def commit(
+    work: Work, job: CompactionJob, held: Held, done: Compaction, seconds: float
+) -> dict[str, Any] | None:
+    """Write all that came of it; None, and nothing is written, where the prefix has changed. Raises Lost, Cancelled."""
+    outcome = done.outcome
+    if outcome is None or outcome.memory is None or outcome.result is None:
+        return None
+    with transaction.atomic():
+        # The fence: it locks the run's row, so that nothing is committed for a run that somebody else has.
+        work.still_ours("writing")
+        now = _now(held, job)
+        after = None if now is None else merged(now.snapshot, held.snapshot, outcome)
+        if now is None or after is None:
+            return None
+        store = DjangoOffloadStore(held.session.workspace, held.session)
+        for offload in outcome.offloads:
+            store.put(offload)
+        view = held.view if held.view.kind == View.Kind.BRANCH else _branch(now, outcome)
+        version = _version(view, now, after, job)
+        _result(job, now, done, outcome, seconds)
+    return {"branch": view.name, "version": version.version, "reason": ""}
+
+
+def _now(held: Held, job: CompactionJob) -> Held | None:
+    """The memory as it is at this moment, under a lock; None where it is not there any more."""
+    session = Session.objects.select_for_update().get(pk=held.session.pk)
+    if held.view.kind == View.Kind.BRANCH:
+        view = View.objects.select_for_update().get(pk=held.view.pk)
+        now = read_branch(view)
+        same = (
+            held.version is not None
+            and now.version is not None
+            and now.version.version == held.version.version
+        )
+        return held if same else now
+    grown = job.before_step is None and session.items > held.upto
+    if session.revision == held.revision and not grown:
+        return held
+    view = View.objects.get(pk=held.view.pk)
+    if session.revision == held.revision and view.steps < session.steps:
+        return held  # what came is not projected yet: the memory is the one before it, and says so
+    try:
+        return read_memory(session, view, job.before_step)
+    except BadRequest:
+        return None
+
+
+def _branch(held: Held, outcome: Outcome) -> View:
+    """A branch that leaves the base view before the step, with the fates of that step."""
+    session = held.session
+    names = set(session.views.values_list("name", flat=True))
+    number = 1
+    while f"branch-{number}" in names:
+        number += 1
+    view = View.objects.create(
+        session=session, kind=View.Kind.BRANCH, name=f"branch-{number}", base=held.view, base_step=held.at_step,
+        revision=session.revision, steps=held.at_step, stale=False, version=1,
+    )  # fmt: skip
+    left = fates.oldest_fates(held.view.pk, held.at_step, 0, held.upto, limit=MOST_FATES) if held.upto else []
+    runs = [
+        (fate.first, fate.last, str(fate.verdict), str(fate.reason or "")) for fate in left if fate.left_out
+    ]
+    ours = [run for run in runs_of(held, outcome) if run[2] != Verdict.KEPT]
+    SpanRecord.objects.bulk_create(
+        SpanRecord(
+            view=view, first_item=first, last_item=last, verdict=VERDICT_CODE[Verdict(verdict)], reason=reason,
+            first_step=held.at_step, end_step=held.at_step + 1,
+        )
+        for first, last, verdict, reason in sorted([*runs, *ours])
+    )  # fmt: skip
+    _step_report(view, held, outcome)
+    return view
+
+
+def _step_report(view: View, held: Held, outcome: Outcome) -> None:
+    if outcome.result is None or outcome.result.report is None:
+        return
+    row = report_row(held.at_step, outcome.result.report)
+    StepReport.objects.create(view=view, **dict(zip(REPORT_COLUMNS[1:], row, strict=True)))
+
+
+def _version(view: View, held: Held, after: Snapshot, job: CompactionJob) -> MemoryVersion:
+    """The memory after it, behind the one before it."""
+    before = held.version
+    if before is None:
+        before = MemoryVersion.objects.create(
+            view=view, version=1, created_by=MemoryVersion.Origin.BASE, items=len(held.snapshot.items),
+            tokens=snapshot_tokens(held.snapshot), summary=held.snapshot.summary,
+        )  # fmt: skip
+    return add_version(view, before, held, after, MemoryVersion.Origin.COMPACTION, job)
+
+
+def add_version(
+    view: View,
+    parent: MemoryVersion,
+    held: Held,
+    after: Snapshot,
+    origin: str,
+    job: CompactionJob | None = None,
+) -> MemoryVersion:
+    """A further version of a branch's memory. Raises IntegrityError where somebody else added that one."""
+    log = {item.id: item for item in held.snapshot.items if item.id in held.positions}
+    return MemoryVersion.objects.create(
+        view=view, version=parent.version + 1, parent=parent, created_by=origin, compaction=job,
+        items=len(after.items), tokens=snapshot_tokens(after), summary=after.summary, payload=pack(after.items, log),
+    )  # fmt: skip
+
+
+def runs_of(held: Held, outcome: Outcome) -> list[Run]:
+    """The fates of the memory's items as runs of positions, in order; the log's own summary went into the new one."""
+    placed = [
+        (held.positions[name], str(fate.verdict), str(fate.reason or ""))
+        for name, fate in outcome.fates.items()
+        if name in held.positions
+    ]
+    if held.summary_at is not None:
+        placed.append((held.summary_at, str(Verdict.SUMMARISED), "compacted"))
+    return list(_joined(sorted(placed)))
+
+
+def _joined(placed: Iterable[tuple[int, str, str]]) -> Iterable[Run]:
+    run: Run | None = None
+    for at, verdict, reason in placed:
+        if run is not None and run[1] + 1 == at and run[2:] == (verdict, reason):
+            run = (run[0], at, verdict, reason)
+            continue
+        if run is not None:
+            yield run
+        run = (at, at, verdict, reason)
+    if run is not None:
+        yield run
+
+
+def _result(job: CompactionJob, held: Held, done: Compaction, outcome: Outcome, seconds: float) -> None:
+    result = outcome.result
+    if result is None:
+        return
+    unsupported = unsupported_confirmations(result, held.snapshot.items)
+    values = {
+        "revision": held.revision,
+        "at_step": held.at_step,
+        "upto": held.upto,
+        "base_version": held.version.version if held.version else None,
+        "reason": outcome.reason[:40],
+        "method": result.method[:12],
+        "result": result_answer(result),
+        "report": asdict(result.report) if result.report else None,
+        "fates": runs_of(held, outcome),
+        "events": [_event(one) for one in outcome.events],
+        "flags": [
+            {"section": "user_confirmations", "text": text, "why": UNSUPPORTED} for text in unsupported
+        ],
+        "tokens_before": done.tokens_before,
+        "tokens_after": done.tokens_after,
+        "seconds": seconds,
+    }
+    CompactionJob.objects.filter(pk=job.pk).update(**values)
+
+
+def _event(event: Any) -> dict[str, Any]:
+    told = asdict(replace(event, items=()))
+    return {**told, "items": len(event.items)}

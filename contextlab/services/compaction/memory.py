@@ -1,0 +1,174 @@
+"""The memory that a compaction reads: of a view of the log before a step, or of a branch; and how memories are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import zstandard
+
+from contextlab.core.codec import item_fields, read_items
+from contextlab.core.compaction import Snapshot
+from contextlab.core.items import KIND_CODE, KINDS, Injected, Item, Kind, Media, Verdict
+from contextlab.core.stand_ins import LOG_CLEARED, result_cleared
+from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED
+from contextlab.queries import fates
+from contextlab.queries.fates import Fate
+from contextlab.services.compaction.requests import BadRequest
+from contextlab.store.models import ItemRecord, MemoryVersion, Session, StepRecord, View
+from contextlab.store.texts import read_texts
+
+CHUNK = 2000
+MOST_FATES = 10_000_000
+_INJECTED = {str(name): name for name in Injected}
+_COLUMNS = (
+    "position", "native_id", "kind", "entry", "tool", "call_id", "flags", "injected", "media", "pair", "chars",
+    "tokens", "text_segment", "text_offset", "text_length",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Held:
+    """A memory with where it is from."""
+
+    session: Session
+    view: View
+    snapshot: Snapshot
+    revision: int
+    at_step: int
+    """The step that it stands before."""
+    upto: int
+    """Items of the log that had been seen."""
+    positions: dict[str, int] = field(default_factory=dict)
+    """Place in the session of each item that is one of its log."""
+    version: MemoryVersion | None = None
+    """Of a branch."""
+    summary_at: int | None = None
+    """Position of the log's own summary that stands in the snapshot as its summary."""
+
+
+def read_memory(session: Session, view: View, before_step: int | None) -> Held:
+    """The memory of a view; raises BadRequest for a step that there is not."""
+    if view.kind == View.Kind.BRANCH:
+        return read_branch(view)
+    at_step = session.steps + 1 if before_step is None else before_step
+    if at_step > session.steps + 1:
+        raise BadRequest("before_step", f"The session has {session.steps:,} steps, not a step {at_step:,}.")
+    upto = session.items if at_step > session.steps else _upto(session, at_step)
+    found = fates.oldest_fates(view.pk, at_step, 0, upto, limit=MOST_FATES) if upto else []
+    rows = _rows(session, upto, found)
+    items = _items(session, rows, found)
+    held = Held(session, view, Snapshot(), session.revision, at_step, upto)
+    held.positions = {row["native_id"]: row["position"] for row in rows}
+    summary = next((item for item in reversed(items) if item.kind == Kind.SUMMARY), None)
+    if summary is not None:
+        held.summary_at = held.positions[summary.id]
+        items.remove(summary)
+    held.snapshot = Snapshot(tuple(items), summary.text if summary else None)
+    return held
+
+
+def read_branch(view: View, version: int | None = None) -> Held:
+    """The memory of a branch, the one in force without a version; raises BadRequest where there is none."""
+    kept = MemoryVersion.objects.filter(view=view).order_by("-version")
+    found = kept.filter(version=version).first() if version is not None else kept.first()
+    if found is None or view.base is None or view.base_step is None:
+        raise BadRequest("version", "There is no such version of this memory.")
+    session = view.session
+    if found.payload is None:
+        before = read_memory(session, view.base, min(view.base_step, session.steps + 1))
+        return replace(before, view=view, version=found)
+    upto = session.items if view.base_step > session.steps else _upto(session, view.base_step)
+    stored = unpack(bytes(found.payload))
+    names = [one for one in stored if isinstance(one, str)]
+    log = {item.id: (item, at) for item, at in _named(session, names)}
+    items = [
+        log[one][0] if isinstance(one, str) else one
+        for one in stored
+        if not isinstance(one, str) or one in log
+    ]
+    positions = {name: at for name, (_, at) in log.items()}
+    snapshot = Snapshot(tuple(items), found.summary, version=found.version)
+    return Held(session, view, snapshot, session.revision, view.base_step, upto, positions, found)
+
+
+def pack(items: Iterable[Item], log: dict[str, Item]) -> bytes:
+    """Items as a version keeps them: those that stand as in the log by their name."""
+    rows = [item.id if log.get(item.id) == item else item_fields(item) for item in items]
+    return zstandard.ZstdCompressor().compress(json.dumps(rows, separators=(",", ":")).encode("ascii"))
+
+
+def unpack(payload: bytes) -> list[str | Item]:
+    """Names of items of the log, and items that are kept whole."""
+    rows: list[Any] = json.loads(zstandard.ZstdDecompressor().decompress(payload))
+    return [row if isinstance(row, str) else read_items([row])[0] for row in rows]
+
+
+def _upto(session: Session, step: int) -> int:
+    rows = StepRecord.objects.filter(session=session, revision=session.revision, number=step)
+    return rows.values_list("upto", flat=True).first() or 0
+
+
+def _rows(session: Session, upto: int, found: list[Fate]) -> list[dict[str, Any]]:
+    """Rows of the items below `upto` of which something stands in the context."""
+    gaps = [(fate.first, fate.last) for fate in found if fate.left_out]
+    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = records.exclude(kind=KIND_CODE[Kind.UI]).order_by("position")
+    rows: list[dict[str, Any]] = []
+    at = 0
+    for first, last in (*gaps, (upto, upto)):
+        if first > at:
+            rows += records.filter(position__gte=at, position__lt=first).values(*_COLUMNS)
+        at = max(at, last + 1)
+    return rows
+
+
+def _named(session: Session, names: list[str]) -> Iterable[tuple[Item, int]]:
+    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    for start in range(0, len(names), CHUNK):
+        rows = list(records.filter(native_id__in=names[start : start + CHUNK]).values(*_COLUMNS))
+        for row, item in zip(rows, _items(session, rows, []), strict=True):
+            yield item, row["position"]
+
+
+def _items(session: Session, rows: list[dict[str, Any]], found: list[Fate]) -> list[Item]:
+    refs = [(row["position"], row["text_segment"], row["text_offset"], row["text_length"]) for row in rows]
+    texts = read_texts(session.pk, session.revision, refs)
+    cleared = {
+        at: fate.reason
+        for fate in found
+        if fate.verdict == Verdict.CLEARED
+        for at in range(fate.first, fate.last + 1)
+    }
+    tools = {row["position"]: row["tool"] for row in rows if row["tool"]}
+    return [_item(row, texts.get(row["position"], ""), cleared, tools) for row in rows]
+
+
+def _item(row: dict[str, Any], text: str, cleared: dict[int, str], tools: dict[int, str]) -> Item:
+    flags, position = row["flags"], row["position"]
+    item = Item(
+        id=row["native_id"],
+        kind=KINDS[row["kind"]],
+        text=text,
+        entry=str(row["entry"]),
+        tool=row["tool"] or None,
+        call_id=row["call_id"] or None,
+        chars=row["chars"],
+        tokens=row["tokens"],
+        pinned=bool(flags & FLAG_PINNED),
+        injected=_INJECTED.get(row["injected"], Injected.CONTEXT) if row["injected"] else None,
+        opens_turn=bool(flags & FLAG_OPENS_TURN),
+        media=tuple(
+            Media(str(one.get("type")), one.get("mime"), one.get("size")) for one in row["media"] or ()
+        ),
+        needs_result=not flags & FLAG_NO_RESULT_NEEDED,
+        error=True if flags & FLAG_ERROR else None,
+    )
+    if position not in cleared:
+        return item
+    tool = item.tool or tools.get(row["pair"] if row["pair"] is not None else -1)
+    by_log = cleared[position] == "micro_compacted"
+    text = LOG_CLEARED if by_log else result_cleared(tool, item.call_id)
+    return replace(item, text=text, chars=len(text), tokens=None)

@@ -1,0 +1,123 @@
+"""The model that writes summaries: what the environment names, where it may be, and each answer kept before use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.services.work import Work
+from contextlab.store.models import CompactionJob, ModelAnswer
+
+TIMEOUT = 120.0
+"""Seconds for one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """What is set; the key's value is nowhere."""
+
+    model: str
+    host: str
+    key_set: bool
+    allowed: bool
+    """Both are set, and the host is one that may be asked."""
+    reason: str
+    """Why it cannot be asked, for people; empty where it can."""
+
+
+def model_status() -> ModelStatus:
+    """What the environment says about the model."""
+    host = _host()
+    reason = _reason(host)
+    return ModelStatus(settings.MODEL_NAME, host, bool(settings.MODEL_KEY), not reason, reason)
+
+
+def open_model() -> LanguageModel:
+    """The model; raises ModelError where none is set or its host may not be asked."""
+    if reason := _reason(_host()):
+        raise ModelError("not_allowed" if settings.MODEL_BASE_URL else "no_model", reason)
+    from contextlab.adapters.openai_model import OpenAIModel
+
+    try:
+        model = OpenAIModel(
+            settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY or None, timeout=TIMEOUT
+        )
+    except ValueError as error:
+        raise ModelError(
+            "not_allowed", f"CONTEXTLAB_MODEL_BASE_URL or its key cannot be used: {error}"
+        ) from error
+    return model
+
+
+def try_model() -> ModelReply:
+    """Ask the model for one word: a person's click. Raises ModelError."""
+    return open_model().complete([ModelMessage("user", "Answer with the word: ready")], timeout=30)
+
+
+def _host() -> str:
+    try:
+        return (urlsplit(settings.MODEL_BASE_URL).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _reason(host: str) -> str:
+    if not settings.MODEL_BASE_URL or not settings.MODEL_NAME:
+        return "No model is set: CONTEXTLAB_MODEL_BASE_URL and CONTEXTLAB_MODEL name one."
+    if not host:
+        return "CONTEXTLAB_MODEL_BASE_URL names no host."
+    if not settings.LOCAL and host not in settings.MODEL_HOSTS:
+        return "The host of the model is not on the operator's list (CONTEXTLAB_MODEL_HOSTS)."
+    return ""
+
+
+class KeepingModel:
+    """Keeps every answer in the job before anybody reads it: the same request again is answered from there."""
+
+    def __init__(self, work: Work, job: CompactionJob) -> None:
+        """The model is opened at the first request that has no answer yet."""
+        self._work, self._job = work, job
+        self._model: LanguageModel | None = None
+        self.asked = 0
+        self.usages: list[ModelUsage] = []
+
+    def complete(
+        self,
+        messages: Sequence[ModelMessage],
+        *,
+        json_mode: bool = False,
+        max_output_tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> ModelReply:
+        """The kept answer, else the model's. Outside of any transaction; raises ModelError, Lost, Cancelled."""
+        self.asked += 1
+        name = _name_of(messages, max_output_tokens)
+        kept = ModelAnswer.objects.filter(job=self._job, request=name).first()
+        if kept is None:
+            self._work.still_ours(f"asking the model (request {self.asked})")
+            self._model = self._model or open_model()
+            reply = self._model.complete(
+                messages, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout or TIMEOUT
+            )
+            row = {"text": _storable(reply.text), "usage": asdict(reply.usage)}
+            kept, _ = ModelAnswer.objects.get_or_create(job=self._job, request=name, defaults=row)
+        usage = ModelUsage(**kept.usage)
+        self.usages.append(usage)
+        self._work.still_ours("reading the answer")
+        return ModelReply(kept.text, usage)
+
+
+def _name_of(messages: Sequence[ModelMessage], most: int | None) -> str:
+    said = json.dumps([[message.role, message.content] for message in messages] + [[str(most)]])
+    return hashlib.sha256(said.encode("ascii")).hexdigest()
+
+
+def _storable(text: str) -> str:
+    """The answer as every database takes it."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")

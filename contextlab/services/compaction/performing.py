@@ -1,0 +1,164 @@
+"""The run of a compaction: plan, ask, read, check, commit; on failure memory is as it was.
+
+| comes to   | ends as                                                                                                 |
+|------------|---------------------------------------------------------------------------------------------------------|
+| committed  | done                                                                                                    |
+| no outcome | noop: nothing to summarise, no gain                                                                     |
+| prefix     | what was summarised has changed meanwhile: planned again once, then conflict                            |
+| model      | failed with its words; what may pass (429, 500, a timeout) is tried again, three attempts in all        |
+| answers    | kept before they are read: an attempt after a crash finds them and asks nobody                          |
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from contextlab.adapters.prices import price_of
+from contextlab.core.asking import added
+from contextlab.core.compacting import compacted
+from contextlab.core.compaction import Deps
+from contextlab.core.errors import CompactError, ContextLabError
+from contextlab.core.language_model import ModelError, ModelUsage
+from contextlab.core.live import Compaction
+from contextlab.core.policy import Policy, parse_policy
+from contextlab.core.summary_budget import WithinBudget
+from contextlab.services.compaction.committing import commit
+from contextlab.services.compaction.ids import new_id
+from contextlab.services.compaction.memory import Held, read_memory
+from contextlab.services.compaction.models import KeepingModel
+from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.runs import Refused, TryAgain
+from contextlab.services.work import Outcome, Work
+from contextlab.store.models import CompactionJob, RunState, View
+
+PLANS = 2
+CONFLICT = (
+    "What was to be summarised has been changed meanwhile; memory is as it is. It can be started again."
+)
+
+
+@dataclass(slots=True)
+class Task:
+    """A job in somebody's hands."""
+
+    work: Work
+    job: CompactionJob
+    policy: Policy
+    model: KeepingModel
+    started: float
+
+    def phase(self, phase: str, done: int = 0, total: int | None = None) -> None:
+        """Say what is being done; raises Lost or Cancelled."""
+        self.work.check_in(done, total, phase)
+        if self.job.phase != phase[:20]:
+            self.job.phase = phase[:20]
+            CompactionJob.objects.filter(pk=self.job.pk).update(phase=self.job.phase)
+
+
+def perform(work: Work) -> Outcome:
+    """Do the run's compaction."""
+    jobs = CompactionJob.objects.select_related("session__workspace", "base_view", "run")
+    job = jobs.filter(run=work.run).first()
+    if job is None:
+        raise Refused("The session was deleted.")
+    try:
+        task = Task(work, job, parse_policy(job.policy), KeepingModel(work, job), time.monotonic())
+        return _planned(task)
+    except ModelError as error:
+        raise (
+            TryAgain(_words(error), error.retry_after) if error.retryable else Refused(_words(error))
+        ) from error
+    except ContextLabError as error:
+        raise Refused(f"Memory is as it was: {error}") from error
+    finally:
+        _tell_costs(job)
+        CompactionJob.objects.filter(pk=job.pk).update(phase="")
+
+
+def _planned(task: Task) -> Outcome:
+    for _ in range(PLANS):
+        task.phase("planning")
+        held = _held(task.job)
+        done = compacted(task.policy, held.snapshot, _deps(task, held))
+        if done.state != "done":
+            return _nothing(task, held, done)
+        task.phase("checking")
+        if (result := commit(task.work, task.job, held, done, time.monotonic() - task.started)) is not None:
+            return Outcome(result=result)
+    return Outcome(RunState.CONFLICT, {"reason": CONFLICT})
+
+
+def _held(job: CompactionJob) -> Held:
+    """The memory as it is now."""
+    job.session.refresh_from_db()
+    job.base_view.refresh_from_db()
+    view = job.base_view
+    complete = view.revision == job.session.revision and view.steps == job.session.steps
+    if view.kind != View.Kind.BRANCH and not complete:
+        raise TryAgain("The view of the session is still being made.")
+    try:
+        return read_memory(job.session, view, job.before_step)
+    except BadRequest as error:
+        raise Refused(str(error)) from error
+
+
+def _deps(task: Task, held: Held) -> Deps:
+    def progress(doing: str, done: int = 0, total: int | None = None) -> None:
+        task.phase(doing, done, total)
+
+    model = None
+    if task.policy.needs_model:
+        if not task.job.allow_model:
+            raise Refused("The policy asks a model, and nobody has confirmed that.")
+        from django.conf import settings
+
+        model = WithinBudget(task.model, settings.MODEL_WINDOW, progress)
+    return Deps(
+        model=model,
+        new_id=new_id(held, task.job.run.uid.hex),
+        instructions=task.job.instructions,
+        pins=frozenset(task.job.pins),
+        progress=progress,
+        force=True,
+    )
+
+
+def _nothing(task: Task, held: Held, done: Compaction) -> Outcome:
+    known = {"tokens_before": done.tokens_before, "tokens_after": done.tokens_after}
+    CompactionJob.objects.filter(pk=task.job.pk).update(
+        reason=done.reason[:40],
+        at_step=held.at_step,
+        upto=held.upto,
+        revision=held.revision,
+        seconds=time.monotonic() - task.started,
+        **known,
+    )
+    return Outcome(RunState.NOOP, {"reason": done.reason, **known})
+
+
+def _tell_costs(job: CompactionJob) -> None:
+    """Note what the model took, whatever came of it."""
+    answers = list(job.answers.order_by("id").values_list("text", "usage"))
+    if not answers:
+        return
+    usage: ModelUsage | None = None
+    for _, one in answers:
+        usage = added(usage, ModelUsage(**one))
+    if usage is None:
+        return
+    priced = None
+    for name in (usage.model, job.model):
+        priced = priced or price_of(name or "", usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    values: dict[str, Any] = {
+        "usage": asdict(usage),
+        "raw_reply": "\n\n".join(text for text, _ in answers),
+    }
+    if priced:
+        values |= {"cost": priced.cost, "prices": priced.prices}
+    CompactionJob.objects.filter(pk=job.pk).update(**values)
+
+
+def _words(error: CompactError) -> str:
+    return f"{str(error)[:1].upper()}{str(error)[1:]}. Memory is as it was."

@@ -1,0 +1,161 @@
+"""What a compaction would do, without a model and without a trace: the policy runs, its model is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contextlab.adapters.prices import Priced, price_of
+from contextlab.core.compacting import compacted, memory_faults
+from contextlab.core.compaction import Deps
+from contextlab.core.errors import CompactError
+from contextlab.core.items import LEFT_OUT, Item, Verdict
+from contextlab.core.language_model import ModelMessage, ModelReply
+from contextlab.core.live import Compaction
+from contextlab.core.memory_size import snapshot_tokens, text_tokens
+from contextlab.core.pays_back import pays_back
+from contextlab.core.projection import item_tokens
+from contextlab.services.compaction.ids import new_id
+from contextlab.services.compaction.memory import Held, read_memory
+from contextlab.services.compaction.models import model_status
+from contextlab.services.compaction.requests import BadRequest, CompactRequest
+from contextlab.services.compaction.values import Estimate, Preview, PreviewItem
+from contextlab.store.models import Session, View
+
+MOST_ITEMS = 400
+"""Items that a preview lists at most: half of them the oldest, half the newest."""
+ANSWER = 800
+"""Tokens that a model is taken to write, where no limit is set; never more than a quarter of what it reads."""
+
+
+class PlayedModel:
+    """Counts what it is asked and answers with a text of the size that a model would write."""
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        self.calls = self.read = self.wrote = 0
+
+    def complete(
+        self,
+        messages: Sequence[ModelMessage],
+        *,
+        json_mode: bool = False,  # noqa: ARG002 - the protocol's
+        max_output_tokens: int | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> ModelReply:
+        """A text of about the right size."""
+        size = sum(text_tokens(message.content) for message in messages)
+        wrote = max(1, min(max_output_tokens or ANSWER, size // 4))
+        self.calls, self.read, self.wrote = self.calls + 1, self.read + size, self.wrote + wrote
+        return ModelReply("xyz " * wrote)
+
+
+def preview(session: Session, request: CompactRequest) -> Preview:
+    """What the request would do to the memory that it names; raises BadRequest."""
+    held = read_memory(session, open_base(session, request.view), request.before_step)
+    played = PlayedModel()
+    known = {item.id for item in held.snapshot.items}
+    deps = Deps(
+        model=played,
+        new_id=new_id(held),
+        instructions=request.instructions,
+        pins=frozenset(request.pins),
+        force=True,
+    )
+    try:
+        done, fault = compacted(request.policy, held.snapshot, deps), ""
+    except CompactError as error:
+        done, fault = Compaction("failed"), str(error)
+    missing = tuple(pin for pin in request.pins if pin not in known)
+    return _preview(held, request, done, fault, played, missing)
+
+
+def open_base(session: Session, name: str) -> View:
+    """The view whose memory is read; raises BadRequest where it is not there or not complete."""
+    view = session.views.filter(name=name).first()
+    if view is None:
+        raise BadRequest("view", f"The session has no view {name!r}.")
+    complete = view.revision == session.revision and view.steps == session.steps
+    if view.kind != View.Kind.BRANCH and not complete:
+        raise BadRequest("view", "This view of the session is still being made; try again in a moment.")
+    return view
+
+
+def _preview(
+    held: Held,
+    request: CompactRequest,
+    done: Compaction,
+    fault: str,
+    played: PlayedModel,
+    missing: Sequence[str],
+) -> Preview:
+    outcome, policy = done.outcome, request.policy
+    before = snapshot_tokens(held.snapshot)
+    after = outcome and outcome.memory
+    size = snapshot_tokens(after) if after else None
+    asks = policy.needs_model
+    verdicts = [fate.verdict for fate in outcome.fates.values()] if outcome else []
+    estimate = _estimate(played) if asks and played.calls else Estimate()
+    covered = {name for name, fate in outcome.fates.items() if fate.verdict in LEFT_OUT} if outcome else set()
+    ends = [held.positions[one] + 1 for one in covered if one in held.positions]
+    gain = None if size is None else before - size
+    return Preview(
+        compacts=done.state == "done",
+        reason=fault or (done.reason if done.state != "done" else ""),
+        policy=policy.name,
+        method=outcome.result.method
+        if outcome and outcome.result and not asks
+        else "model"
+        if asks
+        else "rules",
+        needs_model=asks,
+        model_ready=not asks or model_status().allowed,
+        at_step=held.at_step,
+        steps_since=max(0, held.session.steps - held.at_step + 1),
+        upto=held.upto,
+        cut=max(ends, default=None),
+        summarised=len(covered),
+        kept=len(held.snapshot.items) - len(covered),
+        pinned=sum(verdict == Verdict.PINNED for verdict in verdicts),
+        tokens_before=before,
+        tokens_after=size,
+        after_estimated=asks,
+        token_source="counted"
+        if all(item.tokens is not None for item in held.snapshot.items)
+        else "estimated",
+        faults=memory_faults(after) if after and done.state == "done" else (),
+        missing_pins=missing,
+        estimate=estimate,
+        saves_per_step=gain if gain and gain > 0 else None,
+        pays_back=None if size is None else pays_back(before, size, estimate.output_tokens),
+        items=_listed(held, done),
+        items_total=len(held.snapshot.items),
+    )
+
+
+def _estimate(played: PlayedModel) -> Estimate:
+    model = model_status().model
+    priced: Priced | None = price_of(model, played.read, played.wrote)
+    return Estimate(
+        played.calls,
+        played.read,
+        played.wrote,
+        priced.cost if priced is not None else None,
+        priced.prices if priced is not None else None,
+        model or None,
+    )
+
+
+def _listed(held: Held, done: Compaction) -> list[PreviewItem]:
+    items = held.snapshot.items
+    shown = items if len(items) <= MOST_ITEMS else (*items[: MOST_ITEMS // 2], *items[-MOST_ITEMS // 2 :])
+    return [_line(held, item, done) for item in shown]
+
+
+def _line(held: Held, item: Item, done: Compaction) -> PreviewItem:
+    fate: Any = done.outcome.fates.get(item.id) if done.outcome else None
+    verdict, reason = (str(fate.verdict), fate.reason) if fate else (str(Verdict.KEPT), None)
+    return PreviewItem(
+        item.id, held.positions.get(item.id), str(item.kind), item.tool, verdict, reason and str(reason),
+        item_tokens(item), item.chars,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""A model that misbehaves: the run ends in the right state and memory stays; a kept answer is not asked for again."""
+
+import pytest
+
+from contextlab.adapters.prices import price_of
+from contextlab.core import summary_budget
+from contextlab.services import compaction, runs
+from contextlab.services.compaction import BadRequest, models
+from contextlab.store.models import ModelAnswer, Run, View
+from tests.services.compaction.doing import ANSWER, BY_MODEL, asked, done, seen
+from tests.services.doing import import_well
+from tests.services.test_ingest import busy_log
+from tests.support.fake_openai import FakeOpenAI, answers, fails, hangs, pours, refuses, says, sends
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.fixture
+def session(tmp_path):
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    return import_well(path)
+
+
+@pytest.fixture
+def at(settings, monkeypatch):
+    """Points the settings at a fake endpoint."""
+    monkeypatch.setattr(models, "TIMEOUT", 1.0)
+
+    def point(server):
+        settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = (
+            server.url,
+            "gpt-4o",
+            "sk-canary-1234",
+        )
+        return server
+
+    return point
+
+
+def by_model(session, **values):
+    return asked(session, policy=BY_MODEL, confirm=True, **values)
+
+
+def test_an_answer_becomes_a_memory_with_its_cost(session, at):
+    """Sections, usage, cost and the raw answer are kept; the key is nowhere."""
+    with at(FakeOpenAI(says(ANSWER))):
+        job = done(by_model(session))
+    assert (job.run.state, job.run.error, job.method) == ("done", "", "model")
+    assert job.result["goal"] == "ship it"
+    assert (job.raw_reply, job.usage["input_tokens"], job.usage["output_tokens"]) == (ANSWER, 120, 30)
+    priced = price_of("gpt-4o", 120, 30, 100)
+    assert (float(job.cost), job.prices) == (pytest.approx(float(priced.cost)), priced.prices)
+    assert "canary" not in repr(list(Run.objects.values())) + repr(vars(job))
+
+
+WAYS = {
+    "401": (fails(401, "bad key"), "failed"),
+    "429": (fails(429, "slow down", {"Retry-After": "7"}), "queued"),
+    "500": (fails(500, "broken"), "queued"),
+    "hang": (hangs, "queued"),
+    "html": (sends(b"<html>hello</html>"), "failed"),
+    "cut": (sends(b'{"choices": [{"message": {"content": "hal'), "failed"),
+    "empty": (says(""), "queued"),
+    "refusal": (refuses("I will not"), "failed"),
+    "shape": (answers({"choices": "none"}), "failed"),
+    "large": (pours(5_000_000), "failed"),
+    "too long": (fails(400, "maximum context length is 4097 tokens"), "failed"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_model_that_misbehaves_changes_nothing(session, at, way):
+    """What may pass is tried again later; all else has failed, in words, and without a branch."""
+    script, state = WAYS[way]
+    with at(FakeOpenAI(script)):
+        job = done(by_model(session))
+    assert job.run.state == state
+    assert job.run.error.endswith("Memory is as it was.")
+    assert "canary" not in job.run.error
+    assert not View.objects.filter(kind="branch").exists()
+    if way == "429":
+        assert (job.run.not_before - job.asked_at).total_seconds() > 6
+
+
+def test_three_attempts_then_it_has_failed(session, at):
+    """What does not pass ends as failed, to be started again by hand."""
+    with at(FakeOpenAI(fails(500, "broken"))) as server:
+        run = by_model(session)
+        for _ in range(runs.ATTEMPTS + 1):
+            Run.objects.filter(pk=run.pk).update(not_before=None)
+            done(run)
+    assert (seen(run).run.state, seen(run).run.retryable, len(server.requests)) == ("failed", True, 3)
+
+
+def test_a_kept_answer_is_used_again(session, at, monkeypatch):
+    """The worker dies behind the answer: the next attempt asks nobody."""
+    from contextlab.services.compaction import performing
+
+    with at(FakeOpenAI(says(ANSWER))) as server:
+        run = by_model(session)
+        with monkeypatch.context() as patched:
+            patched.setattr(performing, "commit", lambda *_: 1 / 0)
+            assert done(run).run.state == "queued"
+        assert ModelAnswer.objects.count() == 1
+        Run.objects.filter(pk=run.pk).update(not_before=None)
+        assert done(run).run.state == "done"
+    assert len(server.requests) == 1
+
+
+def test_a_long_memory_is_asked_for_in_parts(session, at, settings, monkeypatch):
+    """No request is larger than its budget, and each answer is kept."""
+    monkeypatch.setattr(summary_budget, "LONGEST", 400)
+    settings.MODEL_WINDOW = 800
+    with at(FakeOpenAI(says(ANSWER))) as server:
+        job = done(by_model(session))
+    assert job.run.state == "done", job.run.error
+    assert len(server.requests) > 2
+    assert ModelAnswer.objects.count() == len(server.requests)
+
+
+def test_no_model_is_asked_without_a_person(session, at, settings):
+    """A key is no consent; a host that is not on the operator's list is never asked."""
+    with at(FakeOpenAI(says(ANSWER))) as server:
+        with pytest.raises(BadRequest) as refused:
+            asked(session, policy=BY_MODEL)
+        assert refused.value.place == "confirm"
+        told = compaction.preview(session, compaction.read_request({"policy": BY_MODEL}))
+        assert (told.needs_model, told.model_ready, told.after_estimated) == (True, True, True)
+        assert told.estimate.calls == 1
+        assert told.estimate.cost > 0
+        settings.LOCAL = False
+        assert not compaction.model_status().allowed
+        with pytest.raises(BadRequest, match="operator's list"):
+            by_model(session)
+        assert server.requests == []
+        settings.MODEL_HOSTS = ["127.0.0.1", "localhost"]
+        assert compaction.model_status().allowed
+
+
+def test_an_unknown_price_is_unknown():
+    """Never 0."""
+    assert price_of("no-such-model", 10, 10) is None
+    assert price_of("gpt-4o", None, 10) is None
