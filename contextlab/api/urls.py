@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from contextlab.api import errors, imports, items, runs, sessions, steps
+from contextlab.api import compactions, errors, imports, items, runs, sessions, steps
 
 SESSION = "sessions/<uuid:uid>/"
 
@@ -19,6 +19,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "items/", items.ItemList.as_view()),
     path(SESSION + "items/<int:position>/", items.ItemOne.as_view()),
     path(SESSION + "spans/", items.SpanList.as_view()),
+    path(SESSION + "compactions/", compactions.CompactionList.as_view()),
+    path(SESSION + "memory/", compactions.Memory.as_view()),
+    path(SESSION + "branches/<str:name>/restore/", compactions.BranchChange.as_view(action="restore")),
+    path(SESSION + "branches/<str:name>/promote/", compactions.BranchChange.as_view(action="promote")),
+    path("compactions/<uuid:uid>/", compactions.CompactionOne.as_view()),
+    path("compactions/<uuid:uid>/cancel/", compactions.CompactionCancel.as_view()),
+    path("offloads/<str:name>/", compactions.OffloadOne.as_view()),
     path("imports/", imports.Import.as_view()),
     path("runs/<uuid:uid>/", runs.RunOne.as_view()),
     path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view()),

@@ -50,7 +50,7 @@ class CompactRequest:
     trigger: str = "manual"
 
 
-def read_request(values: Mapping[str, Any]) -> CompactRequest:
+def read_request(values: Any) -> CompactRequest:
     """A request from its values; raises BadRequest.
 
     Keys: `policy` (a name or a document), `view`, `before_step`, `keep_recent`, `pins` (list of ids), `instructions`,

@@ -1,0 +1,181 @@
+"""Compact now: preview, request, state and result, restore, promote; and the memory to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from contextlab import tasks
+from contextlab.api.base import ApiView, number_in, text_in
+from contextlab.api.errors import bad_value, not_found
+from contextlab.api.schema import query
+from contextlab.core.reload_tool import ReloadTool
+from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
+from contextlab.services import compaction, runs
+from contextlab.store.models import Run, View
+from contextlab.store.offloads import DjangoOffloadStore
+
+KEY = "Idempotency-Key"
+
+
+class CompactionList(ApiView):
+    """GET and POST /api/sessions/{id}/compactions/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, uid: UUID) -> Response:  # noqa: ARG002
+        """All compactions of a session with their parents and children, and its branches with their memories."""
+        session = self.open_session(uid)
+        rows = [asdict(row) for row in lineage(session)]
+        return Response({"results": rows, "branches": [asdict(branch) for branch in branches(session)]})
+
+    @extend_schema(
+        request=OpenApiTypes.OBJECT,
+        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
+        parameters=[query("preview", "1: say what would happen, ask no model and write nothing")],
+    )
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Compact the memory; the same request (or the same Idempotency-Key) twice is one run.
+
+        Keys of the body: policy, view, before_step, keep_recent, pins, instructions, confirm.
+        """
+        session = self.open_session(uid)
+        with refusals():
+            asked = compaction.read_request(request.data)
+            if text_in(request, "preview") == "1":
+                return Response(asdict(compaction.preview(session, asked)))
+            with transaction.atomic():
+                run, new = compaction.request_compaction(session, asked, request.headers.get(KEY))
+                if new:
+                    tasks.ring([run])
+        return Response(page_values(self.page(run.uid)), status=202)
+
+    def page(self, run: UUID) -> CompactionPage:
+        """The compaction of a run."""
+        return open_page(self, run)
+
+
+class CompactionOne(ApiView):
+    """GET /api/compactions/{id}/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, uid: UUID) -> Response:  # noqa: ARG002
+        """State and result of a compaction; null is unknown."""
+        return Response(page_values(open_page(self, uid)))
+
+
+class CompactionCancel(ApiView):
+    """POST /api/compactions/{id}/cancel/"""
+
+    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, uid: UUID) -> Response:  # noqa: ARG002
+        """Ask it to stop; memory stays as it was."""
+        open_page(self, uid)
+        runs.cancel(Run.objects.get(workspace=self.workspace, uid=uid))
+        return Response(page_values(open_page(self, uid)))
+
+
+class BranchChange(ApiView):
+    """POST /api/sessions/{id}/branches/{name}/restore/ and .../promote/"""
+
+    action = "promote"
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, uid: UUID, name: str) -> Response:
+        """Bring an earlier `version` of a branch's memory back as a new one, or make it the one to go on with."""
+        session = self.open_session(uid)
+        view = session.views.filter(name=name, kind=View.Kind.BRANCH).first()
+        if view is None:
+            raise not_found("branch of this session")
+        with refusals():
+            if self.action == "promote":
+                compaction.promote(view)
+            else:
+                version = request.data.get("version") if isinstance(request.data, dict) else None
+                if isinstance(version, bool) or not isinstance(version, int) or not 0 < version < 2**31:
+                    raise bad_value("body: version", "version must be the number of a version.")
+                compaction.restore(view, version)
+        return Response(next(asdict(one) for one in branches(session) if one.name == name))
+
+
+class Memory(ApiView):
+    """GET /api/sessions/{id}/memory/"""
+
+    @extend_schema(
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            query("format", "openai_chat without it", enum=list(compaction.FORMATS)),
+            query(
+                "view", "a view or a branch; without it the promoted branch, the newest one, else as recorded"
+            ),
+            query("version", "of a branch: this version of its memory", int),
+        ],
+    )
+    def get(self, request: Request, uid: UUID) -> Response:
+        """The memory for an agent to go on from, valid for the provider; `repairs` says what that took."""
+        session = self.open_session(uid)
+        with refusals("query"):
+            version = number_in(request, "version", 1)
+            held = compaction.memory_of(session, text_in(request, "view", 80), version)
+            made = compaction.export_memory(held, text_in(request, "format", 40) or "openai_chat")
+        answer = {
+            "view": held.view.name,
+            "version": held.version.version if held.version else None,
+            "at_step": held.at_step,
+            "format": made.format,
+            "document": made.document,
+            "repairs": list(made.repairs),
+            "resume": compaction.resume_line(session),
+        }
+        return Response(answer)
+
+
+class OffloadOne(ApiView):
+    """GET /api/offloads/{id}/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """The originals under an id, as items and as the text that the model's own reload tool gives."""
+        store = DjangoOffloadStore(self.workspace)
+        items = store.get(name)
+        if not items:
+            raise not_found("offloaded original")
+        rows = [
+            {"id": item.id, "kind": str(item.kind), "tool": item.tool, "text": item.text} for item in items
+        ]
+        return Response({"id": name, "items": rows, "text": ReloadTool(store).call(name)})
+
+
+@contextmanager
+def refusals(where: str = "body") -> Iterator[None]:
+    """What a service refuses, as an answer with its place."""
+    try:
+        yield
+    except compaction.BadRequest as error:
+        place = where if error.place == where else f"{where}: {error.place}"
+        raise bad_value(place, str(error)) from error
+
+
+def open_page(view: ApiView, uid: UUID) -> CompactionPage:
+    """A compaction of the workspace; 404 for those of others."""
+    found = compaction_page(view.workspace.pk, uid)
+    if found is None:
+        raise not_found("compaction")
+    return found
+
+
+def page_values(page: CompactionPage) -> dict[str, Any]:
+    """A compaction as the API tells it; the raw answer of the model is on its page."""
+    values = asdict(page)
+    run = values.pop("run")
+    values.pop("raw_reply")
+    kept = ("state", "doing", "done", "total", "error", "retryable", "cancel_requested", "finished_at")
+    return {"id": run["uid"], **{name: run[name] for name in kept}, **values, "error": run["error"] or None}

@@ -1,0 +1,85 @@
+"""Compact now by API: from the preview to the memory that an agent goes on with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contextlab.core.items import Item, Kind
+from contextlab.core.offload import Offload
+from contextlab.services.actions import perform
+from contextlab.store.models import Run
+from contextlab.store.offloads import DjangoOffloadStore
+from tests.api.conftest import Api
+from tests.services.compaction.doing import STRUCTURED
+from tests.services.doing import import_well
+from tests.services.test_ingest import busy_log
+
+JSON = {"content_type": "application/json"}
+
+
+@pytest.fixture
+def session(tmp_path: Any, db: None) -> Any:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    return import_well(path)
+
+
+def test_from_the_preview_to_the_memory(api: Api, session: Any) -> None:
+    """Look, ask, wait, read, go back, go on."""
+    at = f"sessions/{session.uid}/"
+    body = {"policy": STRUCTURED, "before_step": 12}
+    told = api.post(at + "compactions/?preview=1", body, **JSON)
+    assert told["compacts"] is True
+    assert Run.objects.filter(kind="compact").count() == 0
+    asked = api.post(at + "compactions/", body, 202, headers={"Idempotency-Key": "k1"}, **JSON)
+    again = api.post(at + "compactions/", body, 202, headers={"Idempotency-Key": "k1"}, **JSON)
+    assert (asked["id"], asked["state"]) == (again["id"], "queued")
+    perform(Run.objects.get(uid=asked["id"]))
+    done = api.get(f"compactions/{asked['id']}/")
+    assert (done["state"], done["branch"], done["version"], done["error"]) == ("done", "branch-1", 2, None)
+    assert done["result"]["summary"]
+    listed = api.get(at + "compactions/")
+    assert listed["results"][-1]["id"] == asked["id"]
+    back = api.post(at + "branches/branch-1/restore/", {"version": 1}, **JSON)
+    assert [line["version"] for line in back["versions"]] == [3, 2, 1]
+    assert api.post(at + "branches/branch-1/promote/", {}, **JSON)["promoted"] is True
+    memory = api.get(at + "memory/", format="anthropic", version=2)
+    assert (memory["view"], memory["version"], memory["at_step"]) == ("branch-1", 2, 12)
+    assert memory["document"]["messages"]
+    assert memory["resume"] == f"claude --resume {session.native_id}"
+
+
+def test_what_is_wrong_is_named(api: Api, session: Any) -> None:
+    """Each refusal has its place."""
+    at = f"sessions/{session.uid}/"
+    for body, place in (
+        ({"policy": "nobody"}, "body: policy"),
+        ({"polcy": 1}, "body: polcy"),
+        ([1], "body"),
+        ({"policy": STRUCTURED, "pins": ["x"]}, "body: pins"),
+        ({"policy": "llm-summary", "confirm": True}, "body: policy"),
+        ({"policy": STRUCTURED, "instructions": "x" * 1_000_000}, "body: instructions"),
+    ):
+        assert api.post(at + "compactions/", body, 400, **JSON)["error"]["place"] == place
+    assert api.error(at + "memory/", 400, format="docx")["place"] == "query: format"
+    assert api.error(at + "memory/", 400, view="nobody's")["place"] == "query: view"
+    api.post(at + "branches/branch-1/promote/", {}, 404, **JSON)
+    api.get("compactions/00000000-0000-0000-0000-000000000000/", 404)
+
+
+def test_cancel(api: Api, session: Any) -> None:
+    """A compaction that waits is stopped at once."""
+    asked = api.post(f"sessions/{session.uid}/compactions/", {"policy": STRUCTURED}, 202, **JSON)
+    assert api.post(f"compactions/{asked['id']}/cancel/", {}, **JSON)["state"] == "cancelled"
+
+
+def test_originals_that_were_put_aside(api: Api, session: Any) -> None:
+    """By their id, as items and as a model gets them."""
+    item = Item("r", Kind.TOOL_RESULT, "all of it", call_id="c")
+    DjangoOffloadStore(session.workspace, session).put(Offload("o-1", (item,), "large"))
+    found = api.get("offloads/o-1/")
+    assert found["items"] == [{"id": "r", "kind": "tool_result", "tool": None, "text": "all of it"}]
+    assert found["text"] == "all of it"
+    api.get("offloads/o-2/", 404)
