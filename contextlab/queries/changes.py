@@ -15,10 +15,7 @@ from contextlab.store.models import ItemRecord, SpanRecord
 CHANGES_READ = 400
 """Spans that begin or end at a step and are read for its list of changes at most."""
 
-
 SMALL_GAP = 3
-NEAR = 2000
-"""Items before a step among which every span that ended is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +159,15 @@ def _began(scope: Scope) -> list[_Edge]:
 
 
 def _ended(scope: Scope, began: list[_Edge]) -> list[_Edge]:
-    """Spans that ended here, looked for where they can be: there is no index on a span's end.
-
-    That is where others began, where the tail moved back to, and among the newest items. (An older item that comes
-    back by a rewind of the log is missed in a session of thousands of items.)
-    """
-    near = max(scope.tail_start, scope.previous_upto - NEAR)
-    places = [(first, last + 1) for first, last, _, _ in began if first < near]
-    regions = [(near, scope.previous_upto)]
-    if places:
-        regions.append((min(first for first, _ in places), max(end for _, end in places)))
-    if scope.tail_start < scope.previous_tail:
-        regions.append((scope.tail_start, scope.previous_tail))
-    found: dict[int, tuple[int, int, int, str]] = {}
-    for first, end in regions:
-        spans = SpanRecord.objects.filter(view_id=scope.view_id, first_item__gte=first, first_item__lt=end)
-        rows = spans.filter(end_step=scope.step).order_by("first_item").values_list(*_COLUMNS)
-        found |= {row[0]: row for row in rows[:CHANGES_READ]}
-    return _edges(scope, list(found.values()))
+    """Spans that ended here. Where there are more than one page reads, at least those under what began here."""
+    spans = SpanRecord.objects.filter(view_id=scope.view_id, end_step=scope.step)
+    found = list(spans.values_list(*_COLUMNS)[:CHANGES_READ])
+    if len(found) == CHANGES_READ and began:
+        first, last = min(edge[0] for edge in began), max(edge[1] for edge in began)
+        under = spans.filter(first_item__gte=first, first_item__lte=last).order_by("first_item")
+        found += under.values_list(*_COLUMNS)[:CHANGES_READ]
+    rows = {row[0]: row for row in found if row[0] < scope.previous_upto}
+    return _edges(scope, list(rows.values()))
 
 
 def _edges(scope: Scope, rows: Sequence[tuple[int, int, int, str]]) -> list[_Edge]:

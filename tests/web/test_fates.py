@@ -121,6 +121,20 @@ def test_changes_are_what_a_comparison_of_all_items_finds(seed):
         assert (found.entered_first, found.entered_end) == (made.steps[number - 2].upto, scope.upto)
 
 
+def test_an_old_item_that_a_rewind_brings_back_is_a_change():
+    """However far from the newest items it stands."""
+    made = long_log(700).save()
+    view = made.view([Span(1, 1, Verdict.DROPPED, Reason.ABANDONED_BRANCH, 300, 650)])
+    (run,) = changes(scope_at(made, view, 650)).runs
+    assert (run.first, run.last, run.kind, run.was, run.verdict) == (
+        1,
+        1,
+        "returned",
+        Verdict.DROPPED,
+        Verdict.KEPT,
+    )
+
+
 def test_shares_add_up_to_every_item_with_a_span():
     """Items by verdict and reason agree with the aggregate over all spans."""
     made = long_log(30).save()

@@ -64,6 +64,9 @@ class SpanRecord(models.Model):
         indexes = [
             models.Index(fields=["view", "first_item"], name="span_item"),
             models.Index(fields=["view", "first_step"], name="span_step"),
+            models.Index(
+                fields=["view", "end_step"], name="span_end", condition=models.Q(end_step__isnull=False)
+            ),
         ]
 
 
