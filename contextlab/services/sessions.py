@@ -13,8 +13,10 @@ from django.utils import timezone
 from contextlab.services.linking import count_children
 from contextlab.store.models import (
     FINISHED,
+    CompressionStateRecord,
     ContentCount,
     LogFile,
+    OffloadRecord,
     RawSegment,
     Run,
     RunState,
@@ -50,13 +52,16 @@ def delete_session(session: Session) -> None:
 
 
 def delete_everything(workspace: Workspace) -> None:
-    """Remove all sessions, logs, runs and watched folders of the workspace, and give the space back."""
+    """Remove all sessions, logs, runs, watched folders and live memories of the workspace; give the space back."""
     with transaction.atomic():
         # Runs first: who is at one of them finds it gone and writes nothing more.
         Run.objects.filter(workspace=workspace).delete()
         Session.objects.filter(workspace=workspace).delete()
         LogFile.objects.filter(workspace=workspace).delete()
         WatchedFolder.objects.filter(workspace=workspace).delete()
+        # What live agents keep may belong to no session.
+        CompressionStateRecord.objects.filter(workspace=workspace).delete()
+        OffloadRecord.objects.filter(workspace=workspace).delete()
         if not Session.objects.exists():
             ContentCount.objects.all().delete()
     for path in Path(settings.UPLOAD_DIR).iterdir():
