@@ -21,6 +21,7 @@ from contextlab.importers.base import Source
 from contextlab.importers.discover import discover
 from contextlab.services import counting, projection, runs, uploads
 from contextlab.services.ingest import Finding, SessionWriter, examine, ingest
+from contextlab.services.ingest.redacting import as_stored
 from contextlab.services.linking import link_sessions
 from contextlab.services.projection import Job
 from contextlab.services.runs import ATTEMPTS, Cancelled, Lost, Priority, Refused
@@ -141,7 +142,7 @@ def perform(work: Work) -> Outcome:
 
 
 def _read(work: Work, file: LogFile, upload: str | None) -> tuple[list[SessionWriter], Finding]:
-    source = uploads.source_of(file, upload) if upload else source_of(file)
+    source = as_stored(uploads.source_of(file, upload) if upload else source_of(file))
     finding = examine(file, source)
     if finding is Finding.SAME:
         LogFile.objects.filter(pk=file.pk).update(error="", missing_since=None, forgotten_at=None)

@@ -454,3 +454,25 @@ def test_a_line_of_50_mb_costs_that_line(path):
     assert session.file.report["skipped"][0][0] == 4
     assert session.steps == 4
     assert session.file.size == path.stat().st_size
+
+
+def test_with_redaction_at_ingest_no_secret_is_stored(path, settings, tmp_path):
+    """Neither in a text nor in the raw bytes; a log that grows is still the same log."""
+    settings.REDACT_AT_INGEST = True
+    secret = "sk-ant-api03-" + "a1B2" * 20
+    log = busy_log(turns=3)
+    log.user(f"use {secret} please, not \ud800")
+    path.write_bytes(log.data[:-1])
+    import_well(path)
+    log.result("c1", f"export ANTHROPIC_API_KEY={secret}")
+    path.write_bytes(log.data)
+    session = import_well(path)
+    assert session.revision == 1
+    assert session.file.report["redacted"] == 2
+    stored = raw(session.file)
+    assert secret.encode() not in stored
+    assert len(stored) == session.file.size != path.stat().st_size
+    assert not any(secret in words for words in texts(session).values())
+    place = ItemRecord.objects.order_by("-position").values_list("raw_offset", "raw_length").first()
+    assert stored[place[0] :][: place[1]].endswith(b"}")
+    assert everything(session) == everything_of_a_single_import([log.data], tmp_path)

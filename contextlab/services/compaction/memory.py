@@ -10,14 +10,17 @@ from typing import Any
 import zstandard
 
 from contextlab.core.codec import item_fields, read_items
-from contextlab.core.compaction import Snapshot
+from contextlab.core.compacting import read_result_answer
+from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, KINDS, Injected, Item, Kind, Media, Verdict
+from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.stand_ins import LOG_CLEARED, result_cleared
-from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED
+from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED, Step
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.store.models import ItemRecord, MemoryVersion, Session, StepRecord, View
+from contextlab.services.timelines import load_timeline
+from contextlab.store.models import ItemRecord, MarkRecord, MemoryVersion, Session, StepRecord, View
 from contextlab.store.texts import read_texts
 
 CHUNK = 2000
@@ -57,7 +60,10 @@ def read_memory(session: Session, view: View, before_step: int | None) -> Held:
     if at_step > session.steps + 1:
         raise BadRequest("before_step", f"The session has {session.steps:,} steps, not a step {at_step:,}.")
     upto = session.items if at_step > session.steps else _upto(session, at_step)
-    found = fates.oldest_fates(view.pk, at_step, 0, upto, limit=MOST_FATES) if upto else []
+    if view.kind == View.Kind.RECORDED and at_step > session.steps and _ends_changed(session):
+        found = _fates_at_end(session)
+    else:
+        found = fates.oldest_fates(view.pk, at_step, 0, upto, limit=MOST_FATES) if upto else []
     rows = _rows(session, upto, found)
     items = _items(session, rows, found)
     held = Held(session, view, Snapshot(), session.revision, at_step, upto)
@@ -90,8 +96,30 @@ def read_branch(view: View, version: int | None = None) -> Held:
         if not isinstance(one, str) or one in log
     ]
     positions = {name: at for name, (_, at) in log.items()}
-    snapshot = Snapshot(tuple(items), found.summary, version=found.version)
+    snapshot = Snapshot(tuple(items), found.summary, _last_result(found), found.version)
     return Held(session, view, snapshot, session.revision, view.base_step, upto, positions, found)
+
+
+def _last_result(version: MemoryVersion) -> CompactResult | None:
+    """The result that the memory goes on from: of the compaction that made it, or made the version restored."""
+    job = version.compaction
+    return read_result_answer(job.result, job.method) if job is not None and job.result else None
+
+
+def _fates_at_end(session: Session) -> list[Fate]:
+    """What had become of items behind the last step: a compaction that ends the log is seen by no step yet."""
+    timeline = load_timeline(session)
+    last = session.steps + 1
+    timeline.steps.append(Step(last, "", len(timeline.turns_list), len(timeline)))
+    replayer = RecordedReplayer(timeline)
+    for _ in replayer.run():
+        pass
+    alive = [span for span in replayer.spans() if span.end_step is None or span.end_step > last]
+    alive.sort(key=lambda span: span.first_item)
+    return [
+        Fate(one.first_item, one.last_item, one.verdict, str(one.reason or ""), one.first_step)
+        for one in alive
+    ]
 
 
 def pack(items: Iterable[Item], log: dict[str, Item]) -> bytes:
@@ -104,6 +132,11 @@ def unpack(payload: bytes) -> list[str | Item]:
     """Names of items of the log, and items that are kept whole."""
     rows: list[Any] = json.loads(zstandard.ZstdDecompressor().decompress(payload))
     return [row if isinstance(row, str) else read_items([row])[0] for row in rows]
+
+
+def _ends_changed(session: Session) -> bool:
+    marks = MarkRecord.objects.filter(session=session, revision=session.revision)
+    return marks.filter(at_step__gt=session.steps).exists()
 
 
 def _upto(session: Session, step: int) -> int:

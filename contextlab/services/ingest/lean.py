@@ -52,6 +52,11 @@ def from_place(rows: Sequence[T], start: int) -> Iterator[T]:
     return (rows[place] for place in range(start, len(rows)))
 
 
+def forget_ids(assembler: Assembler) -> None:
+    """The log is read: ids are not looked up any more, the timeline stays."""
+    assembler._positions, assembler._entries, assembler._steps = {}, {}, {}
+
+
 class Ids:
     """Id -> number, as a dict, except that nothing can be removed and no id be set twice.
 

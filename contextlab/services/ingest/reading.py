@@ -17,6 +17,7 @@ from contextlab.core.events import Event, FileReport, SessionStart
 from contextlab.importers import detect
 from contextlab.importers.base import Source
 from contextlab.services.ingest.contest import Contested
+from contextlab.services.ingest.lean import forget_ids
 from contextlab.services.ingest.rows import short_id
 from contextlab.services.ingest.segments import RawPacker
 from contextlab.services.ingest.writer import Aim, SessionWriter
@@ -80,6 +81,8 @@ class Reading:
                 self._finish()
         finally:
             self._raw.close()
+        for writer in self.writers.values():
+            forget_ids(writer.assembler)
         return [writer for writer in self.writers.values() if writer.session is not None]
 
     def _events(self) -> Iterator[tuple[str, Event]]:
@@ -208,6 +211,7 @@ class Reading:
     def _report(self) -> dict[str, Any]:
         report = asdict(self.report)
         report["elsewhere"] = dict(self.plan.nowhere)
+        report["redacted"] = self._raw.redacted
         return report
 
 

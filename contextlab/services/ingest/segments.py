@@ -10,6 +10,7 @@ from typing import Any
 import zstandard
 
 from contextlab.importers.base import Source
+from contextlab.services.ingest.redacting import marks_in
 from contextlab.store.models import RAW_SEGMENT
 
 TEXT_SEGMENT = 128 * 1024
@@ -98,6 +99,11 @@ class RawPacker:
     def sha256(self) -> str:
         """Hash (hex) of everything read so far."""
         return self._hash.hexdigest()
+
+    @property
+    def redacted(self) -> int:
+        """Secrets that were replaced in what was read so far."""
+        return marks_in(self._stream)
 
     @property
     def segments(self) -> int:

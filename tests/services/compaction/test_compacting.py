@@ -9,6 +9,7 @@ from contextlab.services import compaction, runs
 from contextlab.services.compaction import BadRequest, read_request
 from contextlab.services.compaction.memory import read_memory
 from contextlab.store.models import CompactionJob, MemoryVersion, Run, SpanRecord, View
+from tests.importers.claude_log import Log, text
 from tests.services.compaction.doing import STRUCTURED, asked, done, seen
 from tests.services.doing import everything, import_well
 from tests.services.test_ingest import busy_log
@@ -243,3 +244,28 @@ def test_a_confirmation_without_words_of_the_user_is_flagged():
     lines = [Line("deploy", ("u",)), Line("drop the table", ("a",)), Line("push")]
     result = replace(CompactResult(), sections=Sections(user_confirmations=lines))
     assert unsupported_confirmations(result, items) == ["drop the table", "push"]
+
+
+def test_the_next_compaction_carries_on_what_the_last_one_said(session):
+    """A branch's memory knows the result that made it."""
+    job = done(asked(session, before_step=12))
+    last = compaction.memory_of(session, "branch-1").snapshot.last_result
+    assert (last.summary, last.method) == (job.result["summary"], job.method)
+    assert last.read_files == job.result["read_files"]
+
+
+def test_a_log_that_ends_in_a_compaction(tmp_path):
+    """What the last compaction took out is not in the memory, though no step has seen it gone."""
+    log = Log()
+    for number in range(6):
+        log.user(f"question {number}")
+        log.answer(f"m{number}", text(f"answer {number}"))
+    log.boundary()
+    log.summary("what was said")
+    path = tmp_path / "s2.jsonl"
+    path.write_bytes(log.data)
+    session = import_well(path)
+    held = read_memory(session, session.views.get(name="recorded"), None)
+    assert held.snapshot.summary is not None
+    assert "what was said" in held.snapshot.summary
+    assert not [item for item in held.snapshot.items if "question" in item.text]
