@@ -5,10 +5,11 @@ The rules are those of AgentSession (gain, protocol, the open prompt): the memor
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
-from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
+from contextlab.core.compaction import CompactResult, Deps, Line, Sections, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Item, Kind
 from contextlab.core.live import Compaction, export_items
@@ -75,8 +76,16 @@ def result_answer(result: CompactResult) -> dict[str, object]:
     }
 
 
-def summary_text(outcome: Outcome) -> str:
-    """The text that stands for what went: the summary, or what the policy wrote into memory."""
-    if outcome.memory is None or outcome.result is None:
-        return ""
-    return outcome.memory.summary or outcome.result.summary
+def read_result_answer(answer: Mapping[str, Any], method: str) -> CompactResult:
+    """The result that `result_answer` wrote, as far as it goes: the next compaction carries it on."""
+    sections = Sections(goal=answer.get("goal"))
+    for name in HEADINGS:
+        getattr(sections, name).extend(_line(one) for one in answer.get(name) or ())
+    read, modified = list(answer.get("read_files") or ()), list(answer.get("modified_files") or ())
+    return CompactResult(sections, str(answer.get("summary") or ""), read, modified, method=method)
+
+
+def _line(entry: Any) -> Line:
+    if isinstance(entry, Mapping):
+        return Line(str(entry.get("text")), tuple(entry.get("items") or ()))
+    return Line(str(entry))
