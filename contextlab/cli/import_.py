@@ -116,10 +116,15 @@ class Tally:
         counts = [
             f"{self.files[name]} {name}" for name in ("imported", "unchanged", "failed") if self.files[name]
         ]
-        text = f"{sum(self.files.values())} files: {', '.join(counts) or 'no logs found'}"
+        text = f"{_number(sum(self.files.values()), 'file')}: {', '.join(counts) or 'no logs found'}"
         if self.files["imported"]:
-            text += f"; {self.sessions} sessions, {self.subagents} subagents, {self.items:,} new items"
+            text += f"; {_number(self.sessions, 'session')}, {_number(self.subagents, 'subagent')}"
+            text += f", {_number(self.items, 'new item')}"
         return text
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 class Bar:
