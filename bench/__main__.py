@@ -1,4 +1,4 @@
-"""python -m bench [b1 b4 b5 b6 b8] [--pairs 5] [--quick] [--json FILE]
+"""python -m bench [b1 b4 b5 b6 b7 b8] [--pairs 5] [--quick] [--json FILE]
 
 Prints a table, writes the same as JSON, and exits with 1 when a gate fails.
 """
@@ -11,21 +11,26 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import b1_import, b5_step, b6_pages, b8_memory
+from bench import b1_import, b4_replay, b5_step, b6_pages, b7_plan, b8_memory
 from bench.places import CACHE
 from bench.report import Figure, Report
 
 Bench = Callable[[Report, argparse.Namespace], None]
 
 
-def _core(report: Report, asked: argparse.Namespace) -> None:  # noqa: ARG001
-    """B4 is a program of its own: its table goes out as it is, its exit code counts."""
-    program = Path(__file__).with_name("replay_core.py")
-    if not program.exists():
-        report.skipped.append("B4: bench/replay_core.py is not here")
+def _core(report: Report, asked: argparse.Namespace) -> None:
+    """B4, and with it the core's own table: that goes out as it is, its exit code counts."""
+    if asked.quick:
+        b4_replay.measure(report, 1, [500, 1_000, 2_000], 300, 1_000)
         return
     done = subprocess.run([sys.executable, "-m", "bench.replay_core"], check=False)
     report.figures.append(Figure("B4", "core replay (see above): exit code", done.returncode, "", 0, 0))
+    b4_replay.measure(report, min(asked.pairs, 3), [2_000, 10_000, 50_000, 100_000], 2_000, 10_000)
+
+
+def _planning(report: Report, asked: argparse.Namespace) -> None:
+    sizes = [500, 1_000, 2_000] if asked.quick else [1_000, 10_000, 100_000]
+    b7_plan.measure(report, asked.pairs, sizes, sizes[1])
 
 
 BENCHES: dict[str, Bench] = {
@@ -37,6 +42,7 @@ BENCHES: dict[str, Bench] = {
     "b6": lambda report, asked: b6_pages.measure(
         report, [50, 500] if asked.quick else [50, 2_000, 20_000], 3
     ),
+    "b7": _planning,
     "b8": lambda report, asked: b8_memory.measure(report, [5, 10, 20] if asked.quick else [25, 53, 100, 200]),
 }
 

@@ -16,6 +16,7 @@ from contextlab.adapters.data_folder import CHECKOUT, data_folder
 
 CACHE = data_folder() / "bench"
 PEERS = ("claude-code-transcripts==0.6", "claude-code-log==1.7.0")
+LANGCHAIN = ("langchain-core==1.8.3", "langchain==1.5.2")
 GENERATORS = CHECKOUT.parent / "shared" / "bench"
 """Generators of an outer project, preferred where they are (CONTEXTLAB_BENCH_GENERATORS names another place)."""
 POSTGRES = "CONTEXTLAB_BENCH_PG"
@@ -58,6 +59,24 @@ def peers() -> dict[str, Path] | str:
         shutil.rmtree(folder, ignore_errors=True)
         return f"the peers cannot be installed: {str(error).splitlines()[-1]}"
     return commands
+
+
+def langchain() -> Path | str:
+    """A Python that has LangChain, in an environment of its own; or why it cannot be had."""
+    folder = CACHE / "langchain"
+    python, ready = folder / "bin" / "python", folder / "ready"
+    wanted = " ".join(LANGCHAIN)
+    if ready.is_file() and ready.read_text() == wanted:
+        return python
+    note("installing LangChain from PyPI, once")
+    try:
+        run([sys.executable, "-m", "venv", str(folder)])
+        run([str(folder / "bin" / "pip"), "install", "-q", *LANGCHAIN])
+    except CommandError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        return f"LangChain cannot be installed: {str(error).splitlines()[-1]}"
+    ready.write_text(wanted)
+    return python
 
 
 def own_command(*arguments: str) -> list[str]:

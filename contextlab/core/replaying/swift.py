@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextlab.core.budget import Budget
+from contextlab.core.pair_guard import PairGuard
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cut_guard import guard_cut
 from contextlab.core.replaying.cut_painter import CutPainter
 from contextlab.core.replaying.cut_report import report_cut
-from contextlab.core.replaying.cuts import Cutter
+from contextlab.core.replaying.cuts import Cut, Cutter
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.tape import Tape
 from contextlab.core.report import Report
@@ -29,16 +30,26 @@ class Swift:
         self.sizes = sizes
         self.budget = budget
         self.writer = SpanWriter()
+        self._columns = Columns(sizes, budget)
+        self._painter = CutPainter(self._columns, self.writer)
+        self._tape = Tape(sizes.timeline, self.writer)
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
-        columns = Columns(self.sizes, self.budget)
-        cutter, painter = Cutter(columns, self.budget), CutPainter(columns, self.writer)
-        tape = Tape(self.sizes.timeline, self.writer)
+        for step, cut, guard in self.cuts():
+            report = report_cut(self._columns, cut, guard, self.budget, step)
+            report.source_faults = self._tape.faults.listed()
+            self._painter.paint(cut, guard, step.number)
+            yield step, report
+
+    def cuts(self) -> Iterator[tuple[Step, Cut, PairGuard | None]]:
+        """What each step sees: the cut and the guard's repairs, without a report and without spans."""
+        columns, tape = self._columns, self._tape
+        cutter = Cutter(columns, self.budget)
         for step, same in tape.play():
             if same < len(columns):
                 columns.cut_back(same)
-                painter.cut_back(same)
+                self._painter.cut_back(same)
                 cutter.islands.cut_back(same)
             if tape.moved:
                 columns.sums.cut_back(same)
@@ -47,8 +58,4 @@ class Swift:
                 columns.sums.build(new + tape.ahead(step), columns.where)
             columns.extend(new)
             cut = cutter.cut()
-            guard = guard_cut(columns, cut, self.budget)
-            report = report_cut(columns, cut, guard, self.budget, step)
-            report.source_faults = tape.faults.listed()
-            painter.paint(cut, guard, step.number)
-            yield step, report
+            yield step, cut, guard_cut(columns, cut, self.budget)
