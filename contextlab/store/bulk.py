@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 from django.db import connection, models
-from psycopg.types.json import Jsonb
 
 from contextlab.importers.lines import clean
 
@@ -116,7 +115,7 @@ def _encoders(model: type[models.Model], columns: tuple[str, ...], vendor: str) 
 
 def _encoder(field: models.Field[Any, Any], vendor: str) -> Encode | None:
     if isinstance(field, models.JSONField):
-        return Jsonb if vendor == "postgresql" else _json
+        return _jsonb() if vendor == "postgresql" else _json
     if isinstance(field, models.DateTimeField) and vendor == "sqlite":
         return _sqlite_time
     if isinstance(field, models.BigIntegerField) and field.null:
@@ -134,6 +133,12 @@ def _encoded(rows: Iterable[Row], texts: Texts, encoders: Encoders) -> Iterator[
         for place, encode in encoders:
             values[place] = encode(values[place])
         yield values
+
+
+def _jsonb() -> Encode:
+    from psycopg.types.json import Jsonb  # 35 ms that whoever uses SQLite need not spend
+
+    return Jsonb
 
 
 def _json(value: Any) -> str | None:
