@@ -21,8 +21,10 @@ run: venv ## start ContextLab and print its address
 test: venv-dev ## all tests that need no service (browser tests are skipped, visibly, without a browser)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-stress: venv-dev ## the tests of the largest sizes, which `make test` leaves out (minutes)
+stress: venv-dev ## the largest sizes, which `make test` leaves out, and the engine's properties on 2,000 examples each
 	$(BIN)/python -m pytest -m stress $(PYTEST_ARGS)
+	CONTEXTLAB_EXAMPLES=2000 $(BIN)/python -m pytest --timeout 3600 tests/core/test_every_projector.py \
+		tests/core/test_compaction_invariants.py tests/core/test_live_session.py
 
 check: lint types contracts ## lint, types, layer contracts, Django's checks, compose file
 	DJANGO_SETTINGS_MODULE=contextlab.config.settings $(BIN)/python manage.py check --fail-level WARNING
