@@ -137,11 +137,15 @@ def perform(work: Work) -> Outcome:
         raise
     if status is not None:
         LogFile.objects.filter(pk=file.pk).update(disk_size=status[0], mtime_ns=status[1])
+    queued = _settle(work, file, written)
+    # Last of all: until here whoever takes a broken-off run over needs the bytes.
     uploads.discard(upload)
-    return _outcome(finding, written, _settle(work, file, written))
+    return _outcome(finding, written, queued)
 
 
 def _read(work: Work, file: LogFile, upload: str | None) -> tuple[list[SessionWriter], Finding]:
+    if upload and file.sha256 and not uploads.is_there(upload):
+        return [], Finding.SAME
     source = as_stored(uploads.source_of(file, upload) if upload else source_of(file))
     finding = examine(file, source)
     if finding is Finding.SAME:
@@ -151,7 +155,14 @@ def _read(work: Work, file: LogFile, upload: str | None) -> tuple[list[SessionWr
 
 
 def source_of(file: LogFile) -> Source:
-    """The source of a file as it is now; it reads no further than the file reaches at this moment."""
+    """The source of a file as it is now; it reads no further than the file reaches at this moment.
+
+    Raises Refused for an upload, whose bytes are gone, and UnreadableFile where a folder stands in its place.
+    """
+    if not file.path:
+        raise Refused(f"{file.name}: was uploaded and cannot be read again; upload it once more")
+    if Path(file.path).is_dir():
+        raise UnreadableFile(f"{file.name}: is a folder now")
     source = discover([Path(file.path)])[0]
     source.relative = file.relative or source.relative
     source.limit = None if _is_compressed(Path(file.path)) else source.size

@@ -62,6 +62,11 @@ def source_of(file: LogFile, kept: str) -> Source:
     return Source(file.name, _path(kept), relative=file.relative)
 
 
+def is_there(kept: str) -> bool:
+    """Whether an upload's bytes are still kept."""
+    return _path(kept).exists()
+
+
 def discard(kept: str | None) -> None:
     """Remove an upload's bytes: they were imported, or cannot be."""
     if kept:

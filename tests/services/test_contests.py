@@ -79,3 +79,16 @@ def test_of_two_that_differ_the_later_one_is_shown_in_any_order(tmp_path, order)
     for place in order:
         import_path(paths[place])
     assert list(texts(Session.objects.get()).values()) == ["the same beginning", "later end", "and more"]
+
+
+def test_a_log_that_was_replaced_by_another_session_keeps_both(tmp_path):
+    """The old one has no log of its own any more, and its texts are still here."""
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(busy_log(turns=2, session=UUID).data)
+    old = import_well(path)
+    words = texts(old)
+    path.write_bytes(busy_log(turns=3, session="another").data)
+    new = import_well(path)
+    old.refresh_from_db()
+    assert (old.file, new.file.path) == (None, str(path))
+    assert texts(old) == words

@@ -432,6 +432,20 @@ def test_a_file_that_became_unreadable_keeps_its_session(path):
     assert "is empty" in session.file.error
 
 
+def test_a_folder_in_the_place_of_a_log_is_not_read(path):
+    """Nor any file in it."""
+    path.write_bytes(busy_log(turns=2).data)
+    session = import_well(path)
+    path.unlink()
+    path.mkdir()
+    (path / "other.jsonl").write_bytes(busy_log(session="other").data)
+    run, _ = imports.request(session.file)
+    perform(run)
+    run.refresh_from_db()
+    assert "is a folder now" in run.error
+    assert Session.objects.count() == 1
+
+
 def test_reasons_are_redacted(tmp_path):
     """A secret in a file's name reaches no row of reasons."""
     secret = "sk-ant-api03-" + "a1B2" * 20

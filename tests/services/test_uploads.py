@@ -11,7 +11,7 @@ from contextlab.services import uploads
 from contextlab.services.actions import perform
 from contextlab.services.uploads import UploadTooLarge, accept_upload
 from contextlab.services.workspaces import local_workspace
-from contextlab.store.models import LogFile, Run, Session
+from contextlab.store.models import LogFile, Run, Session, View
 from tests.services.doing import raw
 from tests.services.test_ingest import busy_log
 
@@ -94,6 +94,37 @@ def test_an_upload_that_cannot_be_read_is_removed_too(folder):
     run.refresh_from_db()
     assert run.state == "failed"
     assert "unknown format" in run.error
+    assert list(folder.iterdir()) == []
+
+
+def test_an_upload_whose_bytes_are_gone_says_so():
+    """A worker died three times over it, and somebody asks again a day later."""
+    from contextlab.services import imports
+
+    perform(send(busy_log().data))
+    run, _ = imports.request(LogFile.objects.get())
+    perform(run)
+    run.refresh_from_db()
+    assert (run.state, Session.objects.count()) == ("failed", 1)
+    assert "upload it once more" in run.error
+    assert LogFile.objects.get().error == ""
+
+
+@pytest.mark.parametrize("at", ["_settle", "_outcome"])
+def test_an_upload_survives_a_worker_that_dies_behind_its_last_row(monkeypatch, folder, at):
+    """The bytes are kept until nobody can need them, and not needed once they are gone."""
+    from contextlab.services import imports
+
+    run = send(busy_log().data)
+    monkeypatch.setattr(imports, at, lambda *_: (_ for _ in ()).throw(SystemExit))
+    with pytest.raises(SystemExit):
+        perform(run)
+    monkeypatch.undo()
+    Run.objects.update(state="queued", finished_at=None)
+    perform(run)
+    run.refresh_from_db()
+    assert run.state in ("done", "noop"), run.error
+    assert View.objects.get().steps == Session.objects.get().steps
     assert list(folder.iterdir()) == []
 
 

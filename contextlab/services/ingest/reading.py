@@ -193,9 +193,11 @@ class Reading:
         stored.exclude(revision=self.revision).delete()
         stored.filter(number__gte=self._raw.segments).delete()
         if not self.plan.grew:
-            found = [writer.session.pk for writer in self.writers.values() if writer.session]
+            found = {writer.session.pk for writer in self.writers.values() if writer.session}
+            gone = [session.pk for session in self._own.values() if session.pk not in found]
             # Their log was replaced by another one: what was read of it stays, its raw bytes are gone.
-            self.file.sessions.exclude(pk__in=found).update(file=None)
+            for start in range(0, len(gone), 500):
+                Session.objects.filter(pk__in=gone[start : start + 500]).update(file=None)
         if not self.file.sessions.exists():
             # Nothing is shown of it (title records alone, or another file holds more): its bytes are of no use.
             stored.delete()
