@@ -1,4 +1,4 @@
-"""Policies as the command line names them: built-in ones by name, documents by file."""
+"""Policies as the command line names them: built-in ones and presets by name, documents by file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from contextlab.core.errors import ContextLabError
 from contextlab.core.policy import BUILTINS, Policy, builtin, parse_policy
+from contextlab.core.presets import PRESETS
 
 RECORDED = "recorded"
 
@@ -22,11 +23,11 @@ def chosen_policy(name: str) -> Policy | None:
     if name == RECORDED:
         return None
     try:
-        if name in BUILTINS:
+        if name in BUILTINS or name in PRESETS:
             return builtin(name)
         if not name.endswith((".json", ".toml")):
             raise PolicyChoiceError(
-                f"there is no policy {name!r} (known: {', '.join((RECORDED, *sorted(BUILTINS)))}, "
+                f"there is no policy {name!r} (known: {', '.join((RECORDED, *sorted((*BUILTINS, *PRESETS))))}, "
                 "or a file that ends in .json or .toml)"
             )
         return parse_policy(_document(Path(name)))

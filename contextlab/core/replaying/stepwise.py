@@ -16,6 +16,7 @@ from contextlab.core.replaying.tape import Tape
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted, SpanWriter
 from contextlab.core.timeline import (
+    FLAG_ERROR,
     FLAG_INJECTED,
     FLAG_NO_RESULT_NEEDED,
     FLAG_OPENS_TURN,
@@ -116,6 +117,7 @@ def item_of(timeline: Timeline, position: int, texts: Texts | None = None) -> It
         injected=Injected.CONTEXT if flags & FLAG_INJECTED else None,
         opens_turn=bool(flags & FLAG_OPENS_TURN),
         needs_result=not flags & FLAG_NO_RESULT_NEEDED,
+        error=True if flags & FLAG_ERROR else None,
     )
 
 

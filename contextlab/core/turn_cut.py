@@ -1,0 +1,40 @@
+"""Where a policy that keeps the newest entries cuts: at a turn's start, else inside a turn that has become too long.
+
+| where            | rule                                                                                           |
+|------------------|------------------------------------------------------------------------------------------------|
+| turn's start     | the nearest at or before the wanted place; what is open, and every pair, stays whole (cut.py)  |
+| inside the turn  | where that would leave nothing to cover: at the wanted place, pairs and unread results whole;  |
+|                  | the prompt that began the turn stays                                                           |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextlab.core.cut import Entries, safe_cut, turn_boundary, whole_pairs
+from contextlab.core.items import Item, Kind
+from contextlab.core.projection import NONE, is_answer, is_prompt, last_index
+
+
+def coverable(items: Sequence[Item], keep_recent: int) -> list[Item]:
+    """The items that may go into a summary when the newest `keep_recent` entries stay, pins not looked at."""
+    entries = Entries(items)
+    wanted = max(0, len(entries) - keep_recent)
+    cut = safe_cut(entries, turn_boundary(entries, wanted))
+    covered = list(items[: entries.start(cut)])
+    if any(item.kind != Kind.SYSTEM for item in covered) or not wanted:
+        return covered
+    cut = whole_pairs(entries, min(wanted, _unread(entries)))
+    covered = list(items[: entries.start(cut)])
+    opening = next((item.entry for item in reversed(covered) if is_prompt(item)), None)
+    return [item for item in covered if item.entry != opening]
+
+
+def _unread(entries: Entries) -> int:
+    """The entry with the first call or result that no answer, and no later call, shows as read."""
+    items = entries.items
+    answer = last_index(items, is_answer)
+    last_call = last_index(items, lambda item: item.kind == Kind.TOOL_CALL)
+    read = next((i for i in range(last_call, NONE, -1) if items[i].kind == Kind.TOOL_RESULT), NONE)
+    first = max(answer, read) + 1
+    return entries.place(first) if first < len(items) else len(entries)
