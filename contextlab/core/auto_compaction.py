@@ -71,7 +71,8 @@ class AutoCompaction:
                 return Compaction("noop", COOL_DOWN, decision=decision)
             if paused := self._paused():
                 return Compaction("noop", paused, decision=decision)
-            done = session.run(session.policy, force=False)
+            # A trigger overrules the policy's own thresholds.
+            done = session.run(session.policy, force=session.trigger is not None)
         except (
             Exception
         ) as error:  # a policy or a trigger may be a stranger's, and compaction is not the agent's work

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.core.compaction import Decision, Outcome
-from contextlab.core.items import Item
+from contextlab.core.items import Injected, Item, Kind
 from contextlab.core.projection import KEPT, NONE, Fate, Projection
 from contextlab.core.report import Report
 from contextlab.core.wire.conversation import ExportItem
@@ -73,9 +73,9 @@ def export_items(items: Sequence[Item], seen: Projection) -> list[ExportItem]:
     added = _added(seen, len(items))
     exported: list[ExportItem] = []
     for index, (item, fate) in enumerate(zip(items, seen.fates, strict=True)):
-        exported += [_export_item(one, one.text, KEPT) for one in added.get(index, ())]
+        exported += [_made_item(one) for one in added.get(index, ())]
         exported.append(_export_item(item, sent.get(index, item).text, fate))
-    return exported + [_export_item(one, one.text, KEPT) for one in added.get(len(items), ())]
+    return exported + [_made_item(one) for one in added.get(len(items), ())]
 
 
 def _added(seen: Projection, end: int) -> dict[int, list[Item]]:
@@ -88,6 +88,14 @@ def _added(seen: Projection, end: int) -> dict[int, list[Item]]:
         else:
             place = source
     return added
+
+
+def _made_item(item: Item) -> ExportItem:
+    """What a projection wrote; as a user's message it is nobody's prompt."""
+    made = _export_item(item, item.text, KEPT)
+    if item.kind == Kind.USER:
+        made.injected = item.injected or Injected.SYNTHETIC
+    return made
 
 
 def _export_item(item: Item, text: str, fate: Fate) -> ExportItem:

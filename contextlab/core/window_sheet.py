@@ -98,6 +98,9 @@ class WindowSheet:
             guard_pairs(self.draft)
         one = self.draft.finish()
         if self._made:
+            # What a pin holds, or the guard brought back, stands by itself: a compressor's copy would be a second.
+            standing = {self._items[index].id for index in one.sources}
+            self._made = [item for item in self._made if item.id not in standing]
             self._insert_summary(one)
         one.report.over_budget = len(messages_of(one.items)) > self._most
         one.report.item_limit_applied = bool(self.draft.limits)

@@ -22,7 +22,7 @@ from contextlab.core.offload import InMemoryOffloadStore, Offload
 from contextlab.core.registry import POLICIES, TRIGGERS
 from contextlab.core.session import AgentSession
 from contextlab.core.session_events import EventKind, SessionEvent
-from contextlab.core.testing import ScriptedModel
+from contextlab.core.testing import CountingIds, ScriptedModel
 
 WIRES = ("openai_chat", "openai_responses", "anthropic")
 
@@ -443,3 +443,21 @@ def test_pins_that_are_too_large_alone_cost_one_attempt() -> None:
         context = session.next_context()
     assert len(model.calls) == 1
     assert any(note.startswith("pinned_over_budget") for note in context.report.notes)
+
+
+def test_a_trigger_overrules_the_thresholds_of_a_policy() -> None:
+    """A policy that looks at thresholds of its own does not, once a trigger is due."""
+    policy = POLICIES.get("auto_context").from_options(
+        {"large_payload_threshold": 500, "gate_s3": False}, "safe"
+    )
+    trigger = TRIGGERS.get("tool_result_size").from_options({"min_chars": 1_000}, "safe")
+    deps = Deps(offloads=InMemoryOffloadStore(), new_id=CountingIds())
+    session = AgentSession(policy=policy, trigger=trigger, deps=deps)
+    session.add(Kind.USER, "read it")
+    session.add(Kind.TOOL_CALL, "{}", tool="read", call_id="c")
+    session.add(Kind.TOOL_RESULT, "long " * 1_000, call_id="c")
+    session.add(Kind.ASSISTANT, "done")
+    session.add(Kind.USER, "and?")
+    compaction = session.next_context().compaction
+    assert compaction is not None
+    assert compaction.compacted

@@ -10,11 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextlab.core import Item, Kind, PolicyError, Projection, Verdict, parse_policy, project, replay
+from contextlab.core import (
+    Item,
+    Kind,
+    PolicyError,
+    Projection,
+    Verdict,
+    export,
+    parse_policy,
+    project,
+    replay,
+)
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import EmptySummary, InvalidProjection
 from contextlab.core.items import Injected, Reason
 from contextlab.core.language_model import ModelError
+from contextlab.core.live import export_items
 from contextlab.core.projection import NONE, is_prompt, pair_up
 from contextlab.core.projectors.turn_window import TurnWindow
 from contextlab.core.replaying.stepwise import item_of
@@ -411,3 +422,37 @@ def test_prompts_are_what_turns_begin_with() -> None:
     for seed in range(20):
         for turn in split_turns(memory(seed))[1]:
             assert any(is_prompt(turn.items[index]) for index in turn.messages[0])
+
+
+def test_a_pin_that_a_compressor_hands_back_stands_once() -> None:
+    """Pinned items stay in their place; the compressor's copies of them are not sent beside them."""
+    items = [
+        Item("u1", Kind.USER, "first", pinned=True),
+        Item("a1", Kind.ASSISTANT, "one", pinned=True),
+        Item("u2", Kind.USER, "second"),
+        Item("a2", Kind.ASSISTANT, "two"),
+    ]
+    options = {"compression_keep_recent_turns": 1, "context_compressor": {"kind": "identity"}}
+    one = project(items, TurnWindow.from_options(options, "safe"))
+    assert [item.id for item in one.items] == ["u1", "a1", "u2", "a2"]
+    assert one.report.projected_items == 4
+
+
+def test_what_a_compressor_wrote_is_nobodys_prompt() -> None:
+    """The prompt of the current turn is brought back though a message of the summary stands behind it."""
+    items = [
+        Item("u1", Kind.USER, "first"),
+        Item("a1", Kind.ASSISTANT, "one"),
+        Item("u2", Kind.USER, "the question of now"),
+        Item("a2", Kind.ASSISTANT, "words " * 50),
+    ]
+    window = {
+        "kind": "turn_window",
+        "compression_keep_recent_turns": 1,
+        "context_compressor": {"kind": "identity"},
+    }
+    limit = {"kind": "default", "max_tokens": 78, "pinned_prefix_items": 1}
+    document = {"version": 1, "name": "x", "projector": {"kind": "chain", "stages": [window, limit]}}
+    one = project(items, parse_policy(document).projector)
+    assert "u2" not in [item.id for item in one.items]
+    assert "the question of now" in str(export(export_items(items, one), "openai_chat").document)
