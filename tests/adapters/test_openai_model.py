@@ -1,8 +1,7 @@
-"""A model at an address that speaks chat completions: what it is asked, and whatever it answers."""
+"""A model at an address that speaks chat completions: what it is asked, how long, how often."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
 import os
@@ -11,50 +10,27 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
 from contextlab.adapters.openai_model import MAX_BYTES, OpenAIModel
 from contextlab.core.asking import ask
 from contextlab.core.compaction import Deps
-from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
+from contextlab.core.language_model import ModelError
+from tests.adapters.asking import ASKED, KEY, complete, failure
 from tests.support.fake_openai import (
     FakeOpenAI,
     Way,
-    answers,
-    breaks_off,
-    completion,
     drips,
     drips_headers,
     fails,
     hangs,
     pours,
-    refuses,
     refusing,
     says,
-    sends,
 )
 
-KEY = "sk-canary-0123456789abcdef0123456789"
-ASKED = [ModelMessage("system", "Answer with JSON."), ModelMessage("user", "TRANSCRIPT")]
 JSON_MODE = {"response_format": "'response_format.type' must be 'json_schema' or 'text'"}
-
-
-def complete(*script: Way, key: str | None = KEY, timeout: float = 5, **options: object) -> ModelReply:
-    """One answer of an endpoint with this script."""
-    with FakeOpenAI(*script) as server:
-        return OpenAIModel(server.url, "m", key, timeout=timeout).complete(ASKED, **options)  # type: ignore[arg-type]
-
-
-def failure(*script: Way, **options: object) -> ModelError:
-    """The error of an endpoint with this script."""
-    with pytest.raises(ModelError) as caught:
-        complete(*script, **options)  # type: ignore[arg-type]
-    assert KEY not in str(caught.value)
-    assert "TRANSCRIPT" not in str(caught.value)
-    return caught.value
 
 
 def test_an_answer_comes_with_what_it_took() -> None:
@@ -101,57 +77,6 @@ def test_nothing_is_imported_before_the_first_call() -> None:
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize(
-    ("way", "kind"),
-    [
-        (fails(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key"), "auth"),
-        (fails(403, "Country not supported"), "auth"),
-        (fails(402, "Insufficient Balance"), "not_allowed"),
-        (fails(404, "The model `m` does not exist", code="model_not_found"), "no_model"),
-        (fails(408, "too slow"), "timeout"),
-        (fails(429, "Rate limit reached for requests"), "rate_limited"),
-        (fails(429, "You exceeded your current quota", code="insufficient_quota"), "not_allowed"),
-        (fails(500, "The server had an error"), "overloaded"),
-        (fails(529, "Overloaded"), "overloaded"),
-        (fails(504, "Gateway timeout"), "timeout"),
-        (fails(413, "Payload Too Large"), "prompt_too_long"),
-        (fails(400, "prompt is too long: 210000 tokens > 200000 maximum"), "prompt_too_long"),
-        (fails(500, "context window exceeds limit (2013)"), "prompt_too_long"),
-        (fails(400, "This request violates our content policy"), "refused"),
-        (fails(400, "Unknown parameter: 'messages'"), "bad_answer"),
-        (sends(b"<html><title>502 Bad Gateway</title>", 502, {"Content-Type": "text/html"}), "overloaded"),
-        (sends(b"", 500), "overloaded"),
-        (sends(b'{"detail": "no"}', 422), "bad_answer"),
-        (sends(b"[1]", 400), "bad_answer"),
-        (refuses("I cannot help with that"), "refused"),
-        (answers(completion({"content": ""}, "content_filter")), "refused"),
-        (says(" \n"), "empty"),
-        (says("", "length"), "empty"),
-        (answers(completion({"content": None})), "empty"),
-        (answers({"error": {"message": "Provider overloaded", "code": 503}}), "overloaded"),
-        (answers({"error": "something"}), "bad_answer"),
-        (answers({"choices": []}), "bad_answer"),
-        (answers({"choices": {"0": 1}}), "bad_answer"),
-        (answers([1, 2]), "bad_answer"),
-        (answers("text"), "bad_answer"),
-        (answers(None), "bad_answer"),
-        (answers({"choices": [{"message": "text"}]}), "bad_answer"),
-        (sends(b'{"choices": [{"message": {"content": "half'), "bad_answer"),
-        (sends(b"<html><title>Sign in</title></html>", 200, {"Content-Type": "text/html"}), "bad_answer"),
-        (sends(b""), "bad_answer"),
-        (sends(b"[" * 200_000), "bad_answer"),
-        (sends(b"\xff\xfe\x00"), "bad_answer"),
-        (sends(b"", 302, {"Location": "http://127.0.0.1:9/elsewhere"}), "bad_answer"),
-        (sends(gzip.compress(b"{}"), 200, {"Content-Encoding": "gzip"}), "unreachable"),
-        (breaks_off, "unreachable"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)  # fmt: skip
-def test_whatever_goes_wrong_has_a_kind(way: Way, kind: str) -> None:
-    """A status, a provider's words or a broken answer become a ModelError that names no key."""
-    assert failure(way).kind == kind
-
-
 @pytest.mark.parametrize("way", [hangs, drips, drips_headers])
 def test_the_time_limit_is_for_the_whole_call(way: Way) -> None:
     """No answer, and one that comes byte by byte, end when the time is up."""
@@ -191,36 +116,6 @@ def test_nobody_there() -> None:
     assert "127.0.0.1" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("headers", "least", "most"),
-    [
-        ({"Retry-After": "7"}, 7, 7),
-        ({"Retry-After-Ms": "1500"}, 1.5, 1.5),
-    ],
-)
-def test_the_time_to_wait_is_passed_on(headers: dict[str, str], least: float, most: float) -> None:
-    """Seconds or milliseconds."""
-    wait = failure(fails(429, "slow down", headers)).retry_after
-    assert wait is not None
-    assert least <= wait <= most
-
-
-@pytest.mark.parametrize(("seconds", "least", "most"), [(90, 30, 90), (-90, 0, 0)])
-def test_a_date_to_wait_for_is_a_time_to_wait(seconds: int, least: float, most: float) -> None:
-    """A date is told as the seconds until then; never below zero."""
-    # The date is made here: made when tests are collected, it is long past when a large suite comes to it.
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=seconds))
-    wait = failure(fails(429, "slow down", {"Retry-After": date})).retry_after
-    assert wait is not None
-    assert least <= wait <= most
-
-
-@pytest.mark.parametrize("wait", ["soon", "nan", "inf", ""])
-def test_a_time_to_wait_that_is_none(wait: str) -> None:
-    """Is not made up."""
-    assert failure(fails(503, "no", {"Retry-After": wait})).retry_after is None
-
-
 def test_it_never_asks_again_by_itself() -> None:
     """One call, one request: who pays decides about the next."""
     with FakeOpenAI(fails(500, "no")) as server, pytest.raises(ModelError):
@@ -255,25 +150,6 @@ def test_the_limit_of_the_answer_goes_under_the_name_that_is_known(
         OpenAIModel(server.url, "m").complete(ASKED, max_output_tokens=50)
     named = [[name for name in request.body if name.startswith("max_")] for request in server.requests]
     assert [names[0] if names else None for names in named] == sent
-
-
-def test_contents_in_parts_are_joined() -> None:
-    """Some endpoints send a message's content as a list."""
-    parts = [{"type": "text", "text": "hel"}, {"type": "image"}, {"type": "text", "text": "lo"}]
-    assert complete(answers(completion({"content": parts}))).text == "hello"
-
-
-@pytest.mark.parametrize("usage", [None, [], {}, {"prompt_tokens": "12", "completion_tokens": -3}])
-def test_usage_that_is_not_told_is_unknown(usage: object) -> None:
-    """Unknown is None, never 0 and never what a wrong type says."""
-    told = complete(answers(completion({"content": "x"}, usage=usage))).usage
-    assert (told.input_tokens, told.output_tokens, told.cached_tokens) == (None, None, None)
-
-
-def test_an_overflow_tells_the_limit() -> None:
-    """The limit that a refusal names comes with the error."""
-    error = failure(fails(400, "Input length 941203 exceeds the maximum allowed input"))
-    assert (error.kind, error.limit, error.retryable) == ("prompt_too_long", 941_203, False)
 
 
 @pytest.mark.parametrize(

@@ -1,68 +1,32 @@
-"""Reports about compactions: torn pairs, lost rules, failures that cost everything, summaries that pile up."""
+"""Reports about compactions: torn pairs, lost rules, summaries that pile up, memory that is lost half way."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 import pytest
 
-from contextlab.adapters.openai_model import OpenAIModel
 from contextlab.core import Item, Kind, faults_of
-from contextlab.core.compaction import CompactPolicy, CompactResult, Decision, Deps, Outcome, Snapshot
+from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.cut import Entries, safe_cut
 from contextlab.core.errors import CompactError
 from contextlab.core.events import Compaction as CompactionEvent
 from contextlab.core.events import ItemEvent, SessionStart, StepEvent
 from contextlab.core.items import Verdict
-from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
 from contextlab.core.memory import AgentMemory
 from contextlab.core.outcomes import replaced_by_summary
 from contextlab.core.recorded import RecordedReplayer
-from contextlab.core.registry import POLICIES
-from contextlab.core.sections import read_reply
 from contextlab.core.session import AgentSession
 from contextlab.core.session_events import EventKind, SessionEvent
 from contextlab.core.spans import verdicts_at
 from contextlab.core.testing import ScriptedModel
 from contextlab.core.timeline import Assembler
-from tests.support.fake_openai import FakeOpenAI, refusing, says
 
 from .memories import entries, memory_of, session_of
 from .reports import expected, given
-
-
-@dataclass
-class Summarizer:
-    """The model that a report describes."""
-
-    report: Mapping[str, Any]
-    asked: list[str] = field(default_factory=list)
-
-    def complete(self, messages: Sequence[ModelMessage], **options: Any) -> ModelReply:
-        self.asked.append("\n".join(message.content for message in messages))
-        if "raises" in self.report:
-            raise ModelError("overloaded", self.report["raises"])
-        tokens = len(self.asked[-1]) // 4
-        if self.report.get("raises_if_over_window") and tokens > self.report["window"]:
-            raise ModelError("prompt_too_long", f"{tokens} tokens > {self.report['window']} maximum")
-        return ModelReply(self.report["returns"])
-
-
-def keeping(entries: int, **options: object) -> CompactPolicy:
-    """Our model policy that leaves so many of the newest entries."""
-    return POLICIES.get("llm_summary").from_options({"max_items": entries, **options}, "safe")
-
-
-def compacted(name: str, **options: object) -> AgentSession:
-    """The session of a report after a compaction by hand with the report's policy."""
-    report = given(name)
-    session = session_of(name, deps=Deps(model=Summarizer(report["summarizer"])))
-    policy = keeping(report["policy"]["keepRecent"], **options)
-    assert session.compact(policy, require_gain=False).compacted
-    return session
+from .summarizing import Summarizer, compacted, keeping
 
 
 def stored(session: AgentSession) -> dict[str, Item]:
@@ -228,79 +192,3 @@ def test_live_request_06_a_boundary_is_an_id() -> None:
         item.id for item, (verdict, _) in zip(items, fates, strict=True) if verdict == Verdict.SUMMARISED
     ]
     assert summarised == checks["compacted"]
-
-
-def test_summarizer_failure_01_by_hand_a_failure_is_seen_and_costs_nothing() -> None:
-    """No stock sentence takes the place of messages; the provider's words reach the person."""
-    name = "summarizer_failure-01"
-    session = session_of(name, deps=Deps(model=Summarizer(given(name)["summarizer"])))
-    before = session.snapshot()
-    with pytest.raises(CompactError, match=expected(name)["error_stored_contains"]):
-        session.compact(keeping(given(name)["policy"]["keepRecent"]), require_gain=False)
-    assert session.snapshot() == before
-    assert session.memory.summary is expected(name)["summary"]
-
-
-def test_summarizer_failure_02_by_itself_a_failure_leaves_all_in_place() -> None:
-    """The automatic path goes on with all items; what it says and what it does agree."""
-    name = "summarizer_failure-02"
-    policy = keeping(given(name)["policy"]["keepRecent"])
-    session = session_of(name, policy=policy, deps=Deps(model=Summarizer(given(name)["summarizer"])))
-    context, checks = session.next_context(), expected(name)
-    assert context.compaction is not None
-    assert context.compaction.compacted is checks["was_compacted"]
-    assert len(context.projection.items) == checks["returned_item_count"]
-    assert context.report.dropped_items == checks["report"]["droppedItemCount"]
-    assert any("timeout" in note for note in context.report.notes)
-
-
-def test_summarizer_failure_07_an_endpoint_without_json_mode_is_asked_plainly() -> None:
-    """One more request without the option, and its answer is read."""
-    name = "summarizer_failure-07"
-    report, checks = given(name), expected(name)
-    words = {"response_format": report["summarizer"]["first_call_raises"]}
-    with FakeOpenAI(refusing(words, says(report["summarizer"]["second_call_returns"]))) as server:
-        session = session_of(name, deps=Deps(model=OpenAIModel(server.url, "m")))
-        assert session.compact(keeping(report["policy"]["keepRecent"]), require_gain=False).compacted
-    assert len(server.requests) == checks["summarizer_calls"]
-    assert checks["second_call_has_no"] not in server.requests[1].body
-    assert session.last_result is not None
-    assert [line.text for line in session.last_result.sections.completed] == checks["section"][1]
-
-
-def test_summarizer_failure_09_a_reply_is_read_forgivingly() -> None:
-    """A fence, prose around it, a text in place of a list, an unknown key; nothing is de-duplicated unasked."""
-    reading = read_reply(given("summarizer_failure-09")["text"])
-    assert [line.text for line in reading.sections.completed] == ["login"]
-    assert [line.text for line in reading.sections.pending] == ["logout", "logout"]
-    assert reading.sections.goal == expected("summarizer_failure-09")["goal"]
-    assert reading.degraded is expected("summarizer_failure-09")["degraded"]
-
-
-def test_summarizer_failure_10_it_is_known_who_wrote_a_summary() -> None:
-    """A summary that was written without the model says so; failing instead is possible, and the default."""
-    name = "summarizer_failure-10"
-    report = given(name)
-    session = session_of(name, deps=Deps(model=Summarizer(report["summarizer"])))
-    keep = report["policy"]["keepRecent"]
-    with pytest.raises(CompactError, match="down"):
-        session.compact(keeping(keep), require_gain=False)
-    assert session.compact(keeping(keep, fallback="mechanical"), require_gain=False).compacted
-    assert session.last_result is not None
-    assert session.last_result.method == "mechanical"
-    assert session.last_result.strategy == expected(name)["run_field"][1]
-    assert "no model wrote this" in session.last_result.summary
-
-
-def test_summarizer_overflow_02_a_huge_output_does_not_stop_a_compaction() -> None:
-    """The request shows its beginning and end and says how many lines are left out; memory has the whole of it."""
-    name = "summarizer_overflow-02"
-    model = Summarizer(given(name)["summarizer"])
-    session = session_of(name, deps=Deps(model=model))
-    then = session.snapshot()
-    done = session.compact(keeping(given(name)["policy"]["keepRecent"]), require_gain=False)
-    assert done.compacted
-    assert expected(name)["summarizer_input_contains"] in model.asked[-1]
-    assert "left out" in model.asked[-1]
-    output = next(item for item in then.items if item.id == expected(name)["full_output_still_readable"])
-    assert output.text == next(item for item in memory_of(name) if item.id == "m3").text
