@@ -4,12 +4,15 @@ from django.urls import URLPattern, URLResolver
 
 from contextlab.web.pages import (
     chart,
+    compact,
+    compaction,
     copy,
     data,
     files,
     health,
     imports,
     item,
+    lineage,
     map,
     runs,
     session,
@@ -18,6 +21,23 @@ from contextlab.web.pages import (
     turn,
 )
 
-PAGES = (sessions, imports, runs, files, data, health, session, turn, step, item, copy, chart, map)
+PAGES = (
+    sessions,
+    imports,
+    runs,
+    files,
+    data,
+    health,
+    session,
+    turn,
+    step,
+    item,
+    copy,
+    chart,
+    map,
+    compaction,
+    compact,
+    lineage,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

@@ -1,0 +1,39 @@
+"""Compact now in a real browser: preview in place, progress, the result without a reload, and back again."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from contextlab.services.actions import perform
+from contextlab.store.models import Run
+from tests.services.doing import import_well
+from tests.services.test_ingest import busy_log
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+
+
+def test_from_the_preview_to_the_memory_of_before(live_app: Any, tmp_path: Any) -> None:
+    """Preview, compact, progress, result, restore; every place by a click."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    session = import_well(path)
+    page = live_app.open(f"/sessions/{session.uid}/steps/12")
+    page.get_by_role("link", name="Compact now").click()
+    expect(page.locator("#before_step")).to_have_value("12")
+    page.locator("#keep_recent").fill("4")
+    page.locator("#pins").fill("1")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview")).to_contain_text("tokens before")
+    expect(page).to_have_url(re.compile(r"/compact\?before_step=12$"))
+    page.get_by_role("button", name="Compact as shown").click()
+    expect(page.locator("#compaction")).to_contain_text("Waiting for its turn")
+    perform(Run.objects.get(kind="compact"))
+    expect(page.locator("#compaction")).to_contain_text("no model wrote this", timeout=10_000)
+    page.get_by_role("button", name="Restore the memory of before").click()
+    expect(page.locator("main")).to_contain_text("version 3")
+    page.get_by_role("button", name="Promote").click()
+    expect(page.locator("main")).to_contain_text("promoted: the memory to go on with")

@@ -1,0 +1,317 @@
+"""Compactions on their pages: those of a log and those made here, with what is unknown said so."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextlab.core.items import Verdict
+from contextlab.core.spans import Span
+from contextlab.store.models import CompactionJob, CompactionRecord, Run
+from tests.services.compaction.doing import STRUCTURED, asked, done
+from tests.services.doing import import_well
+from tests.services.test_ingest import busy_log
+from tests.web.made import Log
+from tests.web.pages import Page, read
+from tests.web.test_hostile import PAYLOADS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.fixture
+def session(tmp_path: Any) -> Any:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    return import_well(path)
+
+
+def made_page(client: Client, run: Run) -> Page:
+    return read(client.get(f"/compactions/{run.uid}"))
+
+
+def test_a_compaction_of_the_log(client: Client, session: Any) -> None:
+    """Its figures with their sources, its summary with its item, the steps around it; the rest is unknown."""
+    page = read(client.get(f"/sessions/{session.uid}/compactions/1"))
+    assert "What was done up to turn 6." in page.text
+    assert "the agent's own summary" in page.text
+    assert "for unknown" in page.text
+    assert "took unknown" in page.text
+    record = CompactionRecord.objects.get(session=session, micro=False)
+    hrefs = {link.get("href") for link in page.all("a")}
+    assert f"/sessions/{session.uid}/items/{record.summary}" in hrefs
+    assert f"/sessions/{session.uid}/steps/{record.at_step}" in hrefs
+    assert client.get(f"/sessions/{session.uid}/compactions/2").status_code == 404
+    assert client.get(f"/sessions/{uuid.uuid4()}/compactions/1").status_code == 404
+
+
+def test_what_is_encrypted_cannot_be_told(client: Client) -> None:
+    """An opaque summary is neither shown as empty nor guessed at."""
+    made = Log().ask("a").step().say("b").compaction("").ask("c").step().say("d").save()
+    CompactionRecord.objects.filter(session=made.session).update(opaque=True)
+    page = read(client.get(made.url("/compactions/1")))
+    assert "Cannot be told." in page.text
+    assert "items unknown → unknown" in page.text
+    made.view([Span(0, 1, Verdict.SUMMARISED, None, 2)])
+    assert "items unknown" not in read(client.get(made.url("/compactions/1"))).text
+
+
+def test_one_that_was_made_here(client: Client, session: Any) -> None:
+    """Sections with links to their items, the report, what was asked; no model wrote it and that is said."""
+    job = done(asked(session, before_step=12, policy="rule-based", keep_recent=4))
+    page = made_page(client, job.run)
+    assert "no model wrote this" in page.text
+    assert "no model was asked" in page.text
+    assert "source items" in page.text
+    assert "Stop" not in page.text
+    assert not [one for _, one in page.elements if "hx-trigger" in one and one.get("id") == "compaction"]
+    told = [one for key in ("completed", "changed_artifacts", "pending") for one in job.result[key]]
+    if any(isinstance(one, dict) for one in told):
+        assert [
+            one for one in page.all("a") if one.get("href", "").startswith(f"/sessions/{session.uid}/items/")
+        ]
+
+
+def test_while_it_works_it_asks_again_and_can_be_stopped(client: Client, session: Any) -> None:
+    """The panel polls; stopped, it has no trigger and says that memory is as it was."""
+    run = asked(session, before_step=12)
+    page = made_page(client, run)
+    (panel,) = page.all("div", id="compaction")
+    assert panel["hx-get"] == f"/compactions/{run.uid}"
+    assert "Waiting for its turn" in page.text
+    Run.objects.filter(pk=run.pk).update(state="running", doing="planning", done=2, total=5)
+    page = read(
+        client.get(f"/compactions/{run.uid}", headers={"HX-Request": "true", "HX-Target": "compaction"})
+    )
+    assert "Planning" in page.text
+    assert "2 of 5" in page.text
+    assert not page.all("main")
+    Run.objects.filter(pk=run.pk).update(state="queued")
+    answer = client.post(
+        f"/compactions/{run.uid}/stop", headers={"HX-Request": "true", "HX-Target": "compaction"}
+    )
+    page = read(answer)
+    (panel,) = page.all("div", id="compaction")
+    assert "hx-trigger" not in panel
+    assert "Memory is as it was" in page.text
+    assert client.get(f"/compactions/{run.uid}/stop").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "error", "words"),
+    [
+        ("noop", "no_gain", "", "would not be smaller"),
+        ("noop", "nothing_to_summarise", "", "nothing to summarise"),
+        ("conflict", "", "", "changed by somebody else"),
+        ("failed", "", "The model refused. Memory is as it was.", "The model refused."),
+    ],
+)
+def test_an_end_without_a_result_is_explained(
+    client: Client, session: Any, state: str, reason: str, error: str, words: str
+) -> None:
+    """In the person's words; nothing asks again."""
+    run = asked(session, before_step=12)
+    Run.objects.filter(pk=run.pk).update(state=state, error=error)
+    CompactionJob.objects.filter(run=run).update(reason=reason)
+    assert words in made_page(client, run).text
+
+
+def test_hostile_and_large_results_stay_texts_within_limits(client: Client, session: Any) -> None:
+    """Whatever a model or a log wrote is shown as text, and never more of it than a page bears."""
+    job = done(asked(session, before_step=12))
+    lines = [{"text": text, "items": [text]} for text in PAYLOADS] + ["long " * 200] * 3_000
+    names = ("completed", "pending", "decisions", "changed_artifacts", "failed_commands", "open_questions")
+    result = dict.fromkeys(names, lines) | {
+        "goal": PAYLOADS[0] * 999, "summary": "".join(PAYLOADS) * 5_000, "read_files": PAYLOADS * 500,
+        "modified_files": PAYLOADS * 500,
+    }  # fmt: skip
+    flags = [{"section": "user_confirmations", "text": PAYLOADS[0], "why": PAYLOADS[1]}]
+    raw = "".join(PAYLOADS) * 900
+    events = [{"kind": PAYLOADS[0], "items": 3, "tokens_before": None, "tokens_after": None}] * 900
+    values = {"policy_name": PAYLOADS[1][:80], "instructions": PAYLOADS[2], "model": PAYLOADS[3][:200]}
+    CompactionJob.objects.filter(pk=job.pk).update(
+        result=result, flags=flags, raw_reply=raw, events=events, **values
+    )
+    page = made_page(client, job.run)
+    assert "and 2,9" in page.text
+    assert read(client.get(f"/compactions/{job.run.uid}/raw")).all("pre")
+
+
+def test_the_policy_of_the_job_is_named(client: Client, session: Any) -> None:
+    """By its name in the document."""
+    page = made_page(client, done(asked(session, before_step=12, policy=STRUCTURED)).run)
+    assert "policy mine" in page.text
+
+
+FORM = {"policy": "rule-based", "keep_recent": "4", "before_step": "12"}
+
+
+def start_form(page: Page) -> dict[str, str]:
+    """The hidden fields of the button that starts the run."""
+    return {one["name"]: one.get("value", "") for one in page.all("input", type="hidden") if one.get("name")}
+
+
+def test_look_then_compact(client: Client, session: Any) -> None:
+    """The preview writes nothing; the button under it starts what was shown, once however often it is pressed."""
+    at = f"/sessions/{session.uid}/compact"
+    assert at in {link.get("href") for link in read(client.get(f"/sessions/{session.uid}")).all("a")}
+    form = read(client.get(at + "?before_step=12&pins=3"))
+    assert form.all("input", name="before_step")[0]["value"] == "12"
+    told = read(client.post(at + "/preview", FORM, headers={"HX-Request": "true"}))
+    assert "tokens before" in told.text
+    assert "none is asked" in told.text
+    assert not told.all("main")
+    assert not Run.objects.filter(kind="compact").exists()
+    values = start_form(told)
+    assert {name: values[name] for name in FORM} == FORM
+    first, again = client.post(at, values), client.post(at, values)
+    assert first.url == again.url
+    run = Run.objects.get(kind="compact")
+    assert first.url == f"/compactions/{run.uid}"
+    job = done(run)
+    assert (job.run.state, job.keep_recent, job.before_step) == ("done", 4, 12)
+
+
+def test_without_scripts_the_preview_is_a_page(client: Client, session: Any) -> None:
+    """The same, with the form above it."""
+    page = read(client.post(f"/sessions/{session.uid}/compact/preview", FORM))
+    assert page.all("main")
+    assert "Compact as shown" in page.text
+    assert page.all("option", value="rule-based", selected="")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("policy", "nobody", "Policy:"),
+        ("policy", "keep-all", "replaces no memory"),
+        ("view", "branch-9", "no view"),
+        ("before_step", "x", "As if before step:"),
+        ("before_step", "99999", "not a step"),
+        ("keep_recent", "-1", "Keep recent:"),
+        ("pins", "one", "is no item number"),
+        ("pins", "5-3", "no range"),
+        ("pins", "0-999999999", "More than 500"),
+        ("pins", "99999", "no item #99999"),
+        ("pins", "9," * 3000, "item numbers"),
+        ("instructions", "long " * 9_000, "at most 20,000"),
+        ("instructions", "a\x00b", "no text can have"),
+        ("pins", "<script>alert(1)</script>", "is no item number"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_starts(
+    client: Client, session: Any, field: str, value: str, words: str
+) -> None:
+    """By the field's own label, with what was typed kept."""
+    at = f"/sessions/{session.uid}/compact"
+    values = FORM | {field: value}
+    for address in (at, at + "/preview"):
+        page = read(client.post(address, values), 400)
+        assert words in page.text
+        assert page.all("select", name="policy")
+        answer = client.post(at + "/preview", values, headers={"HX-Request": "true"})
+        assert words in read(answer, 400).text
+    assert not Run.objects.filter(kind="compact").exists()
+
+
+def test_a_model_is_asked_only_after_a_confirmation(client: Client, session: Any, settings: Any) -> None:
+    """Tokens and cost stand by the checkbox; without a model the button is not there and the form says why."""
+    at = f"/sessions/{session.uid}/compact"
+    values = FORM | {"policy": "llm-summary"}
+    page = read(client.post(at + "/preview", values))
+    assert "none can be asked" in page.text
+    assert "Compact as shown" not in page.text
+    settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = (
+        "http://127.0.0.1:9/v1",
+        "small",
+        "sk-hidden",
+    )
+    page = read(client.post(at + "/preview", values))
+    assert page.all("input", name="confirm", required="")
+    assert "cost unknown" in page.text
+    assert "key set" in page.text
+    assert "sk-hidden" not in page.text
+    assert "look at tokens and cost" in read(client.post(at, start_form(page)), 400).text
+    assert not Run.objects.filter(kind="compact").exists()
+    assert client.post(at, start_form(page) | {"confirm": "1"}).status_code == 302
+    assert CompactionJob.objects.get().allow_model
+
+
+def test_a_preview_of_a_large_memory_stays_within_limits(client: Client) -> None:
+    """Only the ends of the list are shown."""
+    log = (
+        Log().ask("go").repeat(900, lambda log, at: log.step().call("bash", f"run {at}").result("word " * 40))
+    )
+    made = log.save()
+    made.view([])
+    page = read(client.post(made.url("/compact/preview"), {"policy": "rule-based"}))
+    assert "in the middle not listed" in page.text
+
+
+def test_a_second_one_is_told_of_the_first(client: Client, session: Any) -> None:
+    """With a link to it."""
+    run = asked(session, before_step=12)
+    page = read(client.get(f"/sessions/{session.uid}/compact"))
+    assert "done beside it" in page.text
+    assert page.all("a", href=f"/compactions/{run.uid}")
+
+
+def test_lineage_restore_promote_and_take_away(client: Client, session: Any) -> None:
+    """Back to the memory of before as a new version, promoted by a button, each memory in each format."""
+    at = f"/sessions/{session.uid}"
+    job = done(asked(session, before_step=12))
+    page = made_page(client, job.run)
+    back = page.all("form", action=f"{at}/branches/branch-1/restore")
+    assert back
+    assert page.all("input", name="version", value="1")
+    assert client.post(f"{at}/branches/branch-1/restore", {"version": "1"}).url == f"{at}/compactions"
+    assert client.post(f"{at}/branches/branch-1/promote").status_code == 302
+    page = read(client.get(f"{at}/compactions"))
+    assert "version 3 in force from 2 restore" in page.text
+    assert "promoted: the memory to go on with" in page.text
+    assert f"claude --resume {session.native_id}" in page.text
+    for name in ("openai_chat", "openai_responses", "anthropic", "markdown", "json"):
+        answer = client.get(f"{at}/memory/{name}", {"branch": "branch-1", "version": "2"})
+        assert answer.status_code == 200
+        assert answer.headers["Content-Disposition"].startswith("attachment")
+        assert answer.content
+    for address in ("/memory/exe", "/memory/json?branch=branch-7", "/memory/json?branch=branch-1&version=9"):
+        assert client.get(at + address).status_code == 404
+    for version in ("", "x", "99", "-1", "9" * 30):
+        assert client.post(f"{at}/branches/branch-1/restore", {"version": version}).status_code == 400
+    assert client.post(f"{at}/branches/recorded/restore", {"version": "1"}).status_code == 404
+    assert client.get(f"{at}/branches/branch-1/promote").status_code == 405
+
+
+def test_two_beside_each_other_are_compared(client: Client, session: Any) -> None:
+    """From the page of the one to both, with what stands in one only."""
+    first = done(asked(session, before_step=12)).run
+    second = done(asked(session, before_step=12, policy="rule-based", keep_recent=4)).run
+    address = f"/compactions/{second.uid}/beside/{first.uid}"
+    assert made_page(client, second).all("a", href=address)
+    page = read(client.get(address))
+    assert "branch-1 version 2" in page.text
+    assert "branch-2 version 2" in page.text
+    long = {name: ["long " * 200] * 3_000 for name in ("completed", "pending", "decisions", "open_questions")}
+    CompactionJob.objects.update(
+        result=long | {"goal": PAYLOADS[0], "read_files": PAYLOADS * 90, "summary": ""}
+    )
+    assert "only here" not in read(client.get(address)).text
+    assert client.get(f"/compactions/{second.uid}/beside/{uuid.uuid4()}").status_code == 404
+
+
+def test_many_branches_stay_within_limits(client: Client, session: Any) -> None:
+    """The newest of each; the rest is counted."""
+    for _ in range(24):
+        done(asked(session, before_step=12))
+    page = read(client.get(f"/sessions/{session.uid}/compactions"))
+    assert "The newest 20 of 24 branches." in page.text
+    read(client.get(f"/compactions/{Run.objects.filter(kind='compact').last().uid}"))
+
+
+def test_a_session_without_any(client: Client) -> None:
+    """Says so, and offers to compact."""
+    made = Log().ask("a").step().say("b").save()
+    assert "None yet" in read(client.get(made.url("/compactions"))).text
