@@ -1,0 +1,109 @@
+"""A compaction that a log records, as its page shows it: what is known, and None for what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from contextlab.queries.items import ItemRow, read_items
+from contextlab.store.models import CompactionRecord, ItemRecord, Session, StepRecord, StepReport, View
+from contextlab.store.texts import read_texts
+
+SHOWN_SUMMARY = 48 * 1024
+"""Bytes of a summary that a page shows; its item has all of it."""
+CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A step's context: items and tokens, and where the tokens come from."""
+
+    step: int
+    items: int
+    tokens: int | None
+    source: str
+    reported: int | None
+    """Input tokens as the provider reported them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCompaction:
+    """One compaction of a log."""
+
+    number: int
+    at_step: int
+    """The first step that saw the memory after it; behind the last step where none did."""
+    origin: str
+    trigger: str
+    pre_tokens: int | None
+    post_tokens: int | None
+    tokens_saved: int | None
+    opaque: bool
+    items_summarised: int | None
+    ts: datetime | None
+    summary: ItemRow | None
+    summary_text: str
+    summary_cut: bool
+    before: Memory | None
+    after: Memory | None
+    previous: int | None
+    following: int | None
+
+
+def recorded_compaction(session: Session, number: int) -> RecordedCompaction | None:
+    """A compaction by its number; None when the log has no such one."""
+    records = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    found = records.filter(number=number).first()
+    if found is None:
+        return None
+    near = set(records.filter(number__in=(number - 1, number + 1)).values_list("number", flat=True))
+    item, text = _summary(session, found.summary)
+    return RecordedCompaction(
+        number, found.at_step, found.origin, found.trigger, found.pre_tokens, found.post_tokens, found.tokens_saved,
+        found.opaque, found.items_summarised, found.ts, item, text,
+        item is not None and item.text_length > SHOWN_SUMMARY,
+        _memory(session, found.at_step - 1), _memory(session, found.at_step),
+        number - 1 if number - 1 in near else None, number + 1 if number + 1 in near else None,
+    )  # fmt: skip
+
+
+def positions_of(session: Session, names: Sequence[str]) -> Mapping[str, int]:
+    """Where items of these ids stand in the session; those that are not in its log are left out."""
+    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    found: dict[str, int] = {}
+    for start in range(0, len(names), CHUNK):
+        rows = records.filter(native_id__in=names[start : start + CHUNK])
+        found.update(rows.values_list("native_id", "position"))
+    return found
+
+
+def ids_at(session: Session, positions: Sequence[int]) -> Mapping[int, str]:
+    """The ids of the items at these positions; those that there are not are left out."""
+    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    return dict(records.filter(position__in=positions).values_list("position", "native_id"))
+
+
+def _summary(session: Session, position: int | None) -> tuple[ItemRow | None, str]:
+    if position is None:
+        return None, ""
+    item = read_items(session.pk, session.revision, [position]).get(position)
+    place = ItemRecord.objects.filter(session=session, revision=session.revision, position=position)
+    refs = list(place.values_list("position", "text_segment", "text_offset", "text_length"))
+    return item, read_texts(session.pk, session.revision, refs, SHOWN_SUMMARY).get(position, "")
+
+
+def _memory(session: Session, step: int) -> Memory | None:
+    """What stood in the context of a step of the log; None before the first, behind the last, and while unknown."""
+    recorded = View.Kind.RECORDED
+    reports = StepReport.objects.filter(view__session=session, view__kind=recorded, step=step)
+    report = reports.filter(view__revision=session.revision).first()
+    if report is None:
+        return None
+    steps = StepRecord.objects.filter(session=session, revision=session.revision, number=step)
+    parts = steps.values_list("input", "cache_read", "cache_write").first() or ()
+    known = [part for part in parts if part is not None]
+    return Memory(
+        step, report.projected_items, report.projected_tokens, "counted" if report.counted else "estimated",
+        sum(known) if known else None,
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""Compact now: the form, a preview that asks no model and writes nothing, and the button that starts the run."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_POST
+
+from contextlab import tasks
+from contextlab.services import compaction
+from contextlab.services.compaction import BadRequest, Preview
+from contextlab.web import compact_form as forms
+from contextlab.web.compactions import reason_words
+from contextlab.web.errors import answer
+from contextlab.web.opened import Opened, open_session
+
+SHOWN_ITEMS = 120
+
+
+def compact(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The form; a POST starts the run that was previewed."""
+    opened = open_session(request, uid)
+    if request.method != "POST":
+        return render(request, "pages/compact.html", form_values(opened, forms.typed(request.GET)))
+    fields = forms.typed(request.POST)
+    try:
+        asked = forms.asked(opened.session, fields, request.POST.get("confirm") == "1")
+        with transaction.atomic():
+            run, new = compaction.request_compaction(opened.session, asked, request.POST.get("key", ""))
+            if new:
+                tasks.ring([run])
+    except BadRequest as error:
+        values = form_values(opened, fields) | {"error": forms.said(error)}
+        return render(request, "pages/compact.html", values, status=400)
+    return redirect("compaction", uid=run.uid)
+
+
+@require_POST
+def preview(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """What would happen, beneath the form."""
+    opened, fields = open_session(request, uid), forms.typed(request.POST)
+    values = form_values(opened, fields)
+    in_place = bool(request.headers.get("HX-Request"))
+    try:
+        told = compaction.preview(opened.session, forms.asked(opened.session, fields))
+    except BadRequest as error:
+        if in_place:
+            return answer(request, 400, forms.said(error))
+        return render(request, "pages/compact.html", values | {"error": forms.said(error)}, status=400)
+    values |= preview_values(told)
+    return render(request, "panels/compact_preview.html" if in_place else "pages/compact.html", values)
+
+
+def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
+    """The form as it was filled in."""
+    return {
+        "opened": opened, "session": opened.session, "nav": "sessions", "fields": fields, "policies": forms.policies(),
+        "views": forms.views(opened.session), "model": compaction.model_status(),
+        "working": compaction.running(opened.session)[:20],
+    }  # fmt: skip
+
+
+def preview_values(told: Preview) -> dict[str, Any]:
+    """A preview, with the key that makes one run of two presses."""
+    half = SHOWN_ITEMS // 2
+    items = told.items if len(told.items) <= SHOWN_ITEMS else [*told.items[:half], *told.items[-half:]]
+    return {
+        "told": told, "key": uuid4().hex, "why": reason_words(told.reason), "items": items,
+        "unshown": told.items_total - len(items),
+    }  # fmt: skip
+
+
+urlpatterns = [
+    path("sessions/<uuid:uid>/compact", compact, name="compact"),
+    path("sessions/<uuid:uid>/compact/preview", preview, name="compact_preview"),
+]
