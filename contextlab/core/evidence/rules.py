@@ -35,11 +35,11 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 _DECIDED = re.compile(
-    r"\b(?:decided|decision(?: is|:)|we(?:'ll| will) (?:use|go with|keep|switch|stay|take|do)|"
+    r"\b(?:decided|decision is|we(?:'ll| will) (?:use|go with|keep|switch|stay|take|do)|"
     r"let['’]?s (?:go with|use|keep|stick|take|do)|go(?:ing)? with|settled on|opted for|we chose|we agreed|"
     r"agreed (?:to|on)|"
     r"entschieden|beschlossen|entscheidung|wir (?:nehmen|verwenden|bleiben))\b|"
-    r"决定|決定|就用|采用|採用|选用|改用|敲定|定为|方案是|にします|ことにし|方針は|決めました|決まり",
+    r"\bdecision:|决定|決定|就用|采用|採用|选用|改用|敲定|定为|方案是|にします|ことにし|方針は|決めました|決まり",
     re.IGNORECASE,
 )
 _TELLING = re.compile(

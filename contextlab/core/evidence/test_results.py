@@ -22,7 +22,7 @@ NAMES = 5
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _FAILED = re.compile(
-    r"^(?:FAILED (?P<pytest>\S+?)(?: - .*)?|[ \t]*--- FAIL: (?P<go>\S+).*|test (?P<cargo>\S+) \.\.\. FAILED|"
+    r"^(?:FAILED (?P<pytest>[^\s(]\S*?)(?: - .*)?|[ \t]*--- FAIL: (?P<go>\S+).*|test (?P<cargo>\S+) \.\.\. FAILED|"
     r"(?:FAIL|ERROR): (?P<unittest>\w+ \([\w.]+\))|[ \t]*● (?P<jest>[^\n]{3,160})|"
     r"[ \t]*not ok \d+ -? ?(?P<tap>[^\n#]{1,160}))[ \t]*$",
     re.MULTILINE,

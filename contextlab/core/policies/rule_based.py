@@ -9,11 +9,13 @@
 | what an earlier summary said goes on: done leaves pending, counts grow, what passed later says so             |
 | rules of the user stand word for word, whatever the limit                                                     |
 | at most `max_chars` of text, and less than what it stands for: of the longest section the oldest lines go     |
+| from the text; the sections of the result keep them                                                           |
 | same memory, same summary                                                                                     |
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -121,7 +123,9 @@ def gather(snapshot: Snapshot, covered: Sequence[Item]) -> Sections:
     def told(lines: Iterable[Line]) -> list[Line]:
         """Lines of the items that leave, and earlier ones: those of what stays can be read there."""
         return [
-            line for line in lines if not known.issuperset(line.items) or leaving.intersection(line.items)
+            line
+            for line in lines
+            if not line.items or not known.issuperset(line.items) or leaving.intersection(line.items)
         ]
 
     completed, pending = progress(record, earlier.completed, earlier.pending)
@@ -133,7 +137,7 @@ def gather(snapshot: Snapshot, covered: Sequence[Item]) -> Sections:
         told(changed_artifacts(record, earlier.changed_artifacts)),
         told(failed_commands(record, earlier.failed_commands)),
         told(test_results(record, earlier.test_results)),
-        _once([*earlier.user_confirmations, *told(approvals(record))]),
+        _once([*earlier.user_confirmations, *(one for one in approvals(record) if one.items[0] in leaving)]),
         told(sandbox_state(record, earlier.sandbox_state)),
         told(open_questions(record, earlier.open_questions)),
     )
@@ -150,16 +154,17 @@ def _once(lines: Iterable[Line]) -> list[Line]:
 def _written(snapshot: Snapshot, sections: Sections, files: Files, limit: int) -> str:
     """The summary's text, its own sections cut to fit; what an earlier writer said goes on uncut and uncounted."""
     left = {name: _cap(getattr(sections, name), most) for name, most in CAPS.items()}
+    shown = copy.deepcopy(sections)
     carried = _carried(snapshot)
     extras = _extras(files)
-    while len(text := _text(sections, left, extras)) > limit:
-        name = _longest(sections)
+    while len(text := _text(shown, left, extras)) > limit:
+        name = _longest(shown)
         if name is None:
             if not extras:
                 break  # the goal and the rules of the user: they stand, whatever the limit
             extras = ""
             continue
-        lines: list[Line] = getattr(sections, name)
+        lines: list[Line] = getattr(shown, name)
         # A few at a time: rendering anew for each line would cost the square of them.
         gone = [line for line in lines if not line.text.startswith(RULE)][: max(1, len(lines) // 8)]
         lines[:] = [line for line in lines if line not in gone]
