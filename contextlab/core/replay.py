@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted, Projector, TokenCount
+from contextlab.core.replaying.compacting import Compacting, Fire, Watched
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift
@@ -53,13 +54,25 @@ class Replayer:
         """`count` counts placeholders (estimated without it), `texts` serves projectors that read texts."""
         projector = policy.projector if isinstance(policy, Policy) else policy
         sizes = Sizes(timeline, count)
+        self._compacting: Compacting | Watched | None = None
+        self._engine: Compacting | Stepwise | Swift
+        if isinstance(policy, Policy) and policy.compaction is not None and not policy.needs_model:
+            self._engine = self._compacting = Compacting(sizes, policy, texts)
+            return
         budget = projector.as_budget() if isinstance(projector, Budgeted) else None
         self._engine = Stepwise(sizes, projector, texts) if budget is None else Swift(sizes, budget)
+        if isinstance(policy, Policy) and policy.compaction is not None:
+            self._compacting = Watched(sizes, policy, self._engine.run())
 
     def run(self) -> Iterator[StepResult]:
         """The steps in order; to be used once."""
-        for step, report in self._engine.run():
+        for step, report in (self._compacting or self._engine).run():
             yield StepResult(step, report)
+
+    @property
+    def fires(self) -> list[Fire]:
+        """The compactions of the steps run so far: made ones, or the first that would have needed a model."""
+        return self._compacting.fires if self._compacting is not None else []
 
     def spans(self) -> list[Span]:
         """The spans of the steps run so far, in the order of their first step and item."""

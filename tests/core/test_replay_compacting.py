@@ -1,0 +1,168 @@
+"""Replay of policies that compact: memory is replaced where no model is needed, and only marked where one is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextlab.core import Kind, Policy, Replayer, Verdict, parse_policy, verdicts_at
+from contextlab.core.events import Cleared, Event, ItemEvent, SessionStart, StepEvent, TurnStart
+from contextlab.core.items import LEFT_OUT, Reason
+from contextlab.core.replay import StepResult
+from contextlab.core.timeline import Assembler, Timeline
+from tests.core.sessions import random_timeline
+
+SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
+
+
+def policy(compaction: dict[str, Any], trigger: dict[str, Any] | None = None, **more: Any) -> Policy:
+    """A policy that compacts."""
+    document = {"version": 1, "name": "mine", "compaction": compaction, **more}
+    return parse_policy(document if trigger is None else {**document, "trigger": trigger})
+
+
+RULES = policy({"kind": "rule_based", "keep_recent": 2}, {"kind": "items", "max_items": 6})
+MODEL = policy({"kind": "llm_summary", "max_items": 2}, {"kind": "items", "max_items": 6})
+
+
+def session(turns: int, cleared_before: int | None = None) -> tuple[Timeline, list[str]]:
+    """A timeline of question and answer, a step each, with its texts; a cleared context before one of the turns."""
+    events: list[Event] = [SessionStart("s")]
+    for turn in range(1, turns + 1):
+        if turn == cleared_before:
+            events.append(Cleared(f"clear{turn}", Verdict.DROPPED, Reason.CONTEXT_CLEARED, all_before=True))
+        events += [
+            TurnStart(f"t{turn}"),
+            ItemEvent(
+                f"u{turn}", Kind.USER, f"Please do {turn}. " + "word " * 80, f"u{turn}", opens_turn=True
+            ),
+            StepEvent(f"step{turn}"),
+            ItemEvent(
+                f"a{turn}", Kind.ASSISTANT, f"Done {turn}. " + "word " * 80, f"a{turn}", step=f"step{turn}"
+            ),
+        ]
+    assembler = Assembler(SessionStart("s"))
+    rows = assembler.feed_all(events)
+    return assembler.timeline, [row.event.text for row in rows]
+
+
+def replayed(timeline: Timeline, texts: list[str], by: Policy) -> tuple[Replayer, list[StepResult]]:
+    """The replay, run to its end."""
+    replayer = Replayer(timeline, by, texts=texts.__getitem__)
+    return replayer, list(replayer.run())
+
+
+def test_without_a_model_the_compaction_is_made() -> None:
+    """Where the trigger fires memory is replaced, and the steps behind see the summary in its place."""
+    replayer, results = replayed(*session(6), RULES)
+    first = replayer.fires[0]
+    assert (first.step, first.made, first.rule, first.estimate, first.threshold) == (
+        4,
+        True,
+        "items > 6",
+        7,
+        6,
+    )
+    assert first.result is not None
+    assert first.result.method == "rules"
+    assert (first.tokens_after or 0) < (first.tokens_before or 0)
+    report = results[3].report
+    assert report.notes[0] == f"compacted here: items > 6 (7), {first.summarised} item(s) summarised"
+    assert report.summarised_items == first.summarised == 4
+    assert (report.source_items, report.projected_items, report.dropped_items) == (3, 4, 0)
+    assert (
+        verdicts_at(replayer.spans(), 4, range(7))
+        == [(Verdict.SUMMARISED, Reason.COMPACTED)] * 4 + [(Verdict.KEPT, None)] * 3
+    )
+
+
+def test_a_later_compaction_goes_on_from_the_first() -> None:
+    """The second summary stands for what the first stood for as well."""
+    replayer, results = replayed(*session(10), RULES)
+    made = [fire for fire in replayer.fires if fire.made]
+    assert len(made) > 1
+    assert made[1].result is not None
+    assert made[1].result.sections.goal is not None
+    assert made[1].result.sections.goal.startswith("Please do 1.")
+    assert results[-1].report.summarised_items == sum(fire.summarised for fire in made)
+
+
+def test_where_a_model_is_needed_only_the_place_is_marked() -> None:
+    """The first step at which it would fire says so with its figures; the later ones are after an unmade compaction."""
+    replayer, results = replayed(*session(6), MODEL)
+    (fire,) = replayer.fires
+    assert (fire.step, fire.made, fire.reason) == (4, False, "needs_model")
+    assert all(not result.report.notes for result in results[:3])
+    assert results[3].report.notes == [
+        "compaction would fire here: items > 6 (7); it needs a model, so it was not made"
+    ]
+    assert all(result.report.notes == ["after an unmade compaction (step 4)"] for result in results[4:])
+    assert results[-1].report.projected_items == 11
+
+
+def test_a_policy_that_never_fires_is_replayed_like_its_projector() -> None:
+    """A trigger that is never due changes nothing."""
+    timeline, texts = session(6)
+    never = policy({"kind": "rule_based"}, {"kind": "never"})
+    plain = parse_policy({"version": 1, "name": "plain"})
+    one, other = replayed(timeline, texts, never), replayed(timeline, texts, plain)
+    assert [result.report for result in one[1]] == [result.report for result in other[1]]
+    assert one[0].spans() == other[0].spans()
+    assert one[0].fires == []
+
+
+def test_without_gain_nothing_is_replaced() -> None:
+    """A compaction that does not make memory smaller is not made, and the report says why."""
+    timeline, texts = session(5)
+    tiny = policy({"kind": "structured_summary", "max_items": 6}, {"kind": "items", "max_items": 6})
+    timeline.estimates[:] = type(timeline.estimates)("q", [1] * len(timeline))
+    replayer, results = replayed(timeline, texts, tiny)
+    assert replayer.fires == []
+    assert "compaction: no_gain" in results[3].report.notes
+
+
+def test_a_cleared_context_takes_the_summary_with_it() -> None:
+    """When the log itself drops all that a summary stands for, the summary goes too."""
+    _, results = replayed(*session(7, cleared_before=6), RULES)
+    assert results[4].report.summarised_items == 4
+    report = results[5].report
+    assert (report.source_items, report.projected_items, report.summarised_items) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("trigger", [{"kind": "items", "max_items": 5}, {"kind": "tokens", "min_tokens": 40}])
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_reports_and_spans_tell_the_same(trigger: dict[str, Any], seed: int) -> None:
+    """On any session: what is summarised, left out and sent is the same in the report and in the spans."""
+    timeline = random_timeline(seed)
+    texts = [f"word {position} " * 9 for position in range(len(timeline))]
+    by = policy(
+        {"kind": "rule_based", "keep_recent": 2},
+        trigger,
+        projector={"kind": "type_aware", "max_items": 9, "max_recent_tool_results": 1},
+        require_gain=False,
+    )
+    replayer, results = replayed(timeline, texts, by)
+    spans = replayer.spans()
+    for result in results:
+        step, report = result.step, result.report
+        verdicts = [verdict for verdict, _ in verdicts_at(spans, step.number, range(step.upto))]
+        assert report.summarised_items == verdicts.count(Verdict.SUMMARISED)
+        sent = sum(verdict not in LEFT_OUT for verdict in verdicts)
+        assert sent == report.source_items - report.dropped_items
+        assert report.projected_items - sent in (0, 1)  # the summary
+        assert report.head_end is not None
+        assert report.tail_start is not None
+        assert all(verdict in LEFT_OUT for verdict in verdicts[report.head_end : report.tail_start])
+
+
+def test_the_same_replay_twice() -> None:
+    """Same session, same policy: same reports, spans and summaries."""
+    timeline, texts = session(9)
+    one, other = replayed(timeline, texts, RULES), replayed(timeline, texts, RULES)
+    assert one[1] == other[1]
+    assert one[0].spans() == other[0].spans()
+    assert one[0].fires == other[0].fires
