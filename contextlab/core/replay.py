@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted, Projector, TokenCount
-from contextlab.core.replaying.compacting import Compacting, Fire, Watched
+from contextlab.core.replaying.compacting import Compacting, Watched
+from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift

@@ -33,7 +33,8 @@ def session(turns: int, cleared_before: int | None = None) -> tuple[Timeline, li
     events: list[Event] = [SessionStart("s")]
     for turn in range(1, turns + 1):
         if turn == cleared_before:
-            events.append(Cleared(f"clear{turn}", Verdict.DROPPED, Reason.CONTEXT_CLEARED, all_before=True))
+            reason = Reason.CONTEXT_CLEARED
+            events.append(Cleared(f"clear{turn}", verdict=Verdict.DROPPED, reason=reason, all_before=True))
         events += [
             TurnStart(f"t{turn}"),
             ItemEvent(

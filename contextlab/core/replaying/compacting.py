@@ -11,15 +11,16 @@ It stays a counterfactual on a fixed transcript: the answers are those that were
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
+from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.items import IN_CONTEXT, LEFT_OUT, Item, Verdict
 from contextlab.core.live import Compaction
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policy import Policy
 from contextlab.core.projection import NONE, Fate, Projection, Source, item_tokens, pair_up
+from contextlab.core.replaying.fires import NEEDS_MODEL, Fire, fire_at
 from contextlab.core.replaying.sizes import REASONING, Sent, Sizes, calibrate
 from contextlab.core.replaying.stepwise import Texts, item_of, painted
 from contextlab.core.replaying.sums import CALL, RESULT
@@ -28,37 +29,6 @@ from contextlab.core.report import Report
 from contextlab.core.session import AgentSession
 from contextlab.core.spans import SpanWriter
 from contextlab.core.timeline import UNKNOWN, Step
-
-
-@dataclass(slots=True, frozen=True)
-class Fire:
-    """A compaction that was due before a step, with the figures that decided it."""
-
-    step: int
-    rule: str
-    estimate: int | None = None
-    threshold: int | None = None
-    made: bool = False
-    reason: str = ""
-    """Why it was not made: needs_model, or what the policy said."""
-    tokens_before: int | None = None
-    tokens_after: int | None = None
-    summarised: int = 0
-    """Items that it summarised."""
-    result: CompactResult | None = None
-
-    @property
-    def note(self) -> str:
-        """What the step's report says."""
-        figure = "" if self.estimate is None else f" ({self.estimate:,})"
-        if self.made:
-            return f"compacted here: {self.rule}{figure}, {self.summarised} item(s) summarised"
-        if self.reason == NEEDS_MODEL:
-            return f"compaction would fire here: {self.rule}{figure}; it needs a model, so it was not made"
-        return f"compaction due, not made: {self.rule}{figure}, {self.reason}"
-
-
-NEEDS_MODEL = "needs_model"
 
 
 class Memory:
@@ -190,7 +160,7 @@ class Compacting:
         if not done.compacted or done.outcome is None:
             return memory.session.auto.notes(done)
         fire = replace(
-            _fire(step, done.decision),
+            fire_at(step, done.decision),
             made=True,
             tokens_before=done.tokens_before,
             tokens_after=done.tokens_after,
@@ -274,16 +244,10 @@ class Watched:
         memory.follow(tape)
         decision = memory.session.auto.decide()
         if decision.due:
-            fire = replace(_fire(step, decision), reason=NEEDS_MODEL)
+            fire = replace(fire_at(step, decision), reason=NEEDS_MODEL)
             self.fires.append(fire)
             report.notes.insert(0, fire.note)
             self._memory = None  # what would follow is not known
-
-
-def _fire(step: Step, decision: Decision | None) -> Fire:
-    if decision is None:
-        return Fire(step.number, "")
-    return Fire(step.number, decision.rule, decision.estimate, decision.threshold)
 
 
 def _calibrate(report: Report, step: Step, source: Source, seen: Projection, sizes: Sizes) -> None:
