@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -37,6 +36,8 @@ LONGEST_NAME = 80
 KEYS = ("version", "name", "mode", "projector", "compaction", "trigger", "require_gain")
 NONE = "none"
 """As the kind of a compaction: there is none."""
+LARGEST = 2**53 - 1
+"""Numbers up to it are the same in every language that reads JSON."""
 DEEPEST = 12
 """Levels of objects and lists in a document."""
 Made = TypeVar("Made")
@@ -192,8 +193,8 @@ def _refuse_strange_values(value: object, place: str = "", depth: int = 0) -> No
             _refuse_strange_values(one, f"{place}[{number}]", depth + 1)
     elif value is not None and not isinstance(value, bool | int | float):
         raise PolicyError(f"must not be of type {type(value).__name__}", place)
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise PolicyError("must be a finite number", place)
+    elif isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise PolicyError(f"must be a number of at most {LARGEST:,}", place)
 
 
 def _document(name: str, **projector: object) -> Mapping[str, object]:

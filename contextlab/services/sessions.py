@@ -17,6 +17,7 @@ from contextlab.store.models import (
     ContentCount,
     LogFile,
     OffloadRecord,
+    PolicyDocument,
     RawSegment,
     Run,
     RunState,
@@ -52,7 +53,7 @@ def delete_session(session: Session) -> None:
 
 
 def delete_everything(workspace: Workspace) -> None:
-    """Remove all sessions, logs, runs, watched folders and live memories of the workspace; give the space back."""
+    """Remove all that the workspace has (sessions, logs, runs, watched folders, live memories, policies)."""
     with transaction.atomic():
         # Runs first: who is at one of them finds it gone and writes nothing more.
         Run.objects.filter(workspace=workspace).delete()
@@ -62,6 +63,7 @@ def delete_everything(workspace: Workspace) -> None:
         # What live agents keep may belong to no session.
         CompressionStateRecord.objects.filter(workspace=workspace).delete()
         OffloadRecord.objects.filter(workspace=workspace).delete()
+        PolicyDocument.objects.filter(workspace=workspace).delete()
         if not Session.objects.exists():
             ContentCount.objects.all().delete()
     for path in Path(settings.UPLOAD_DIR).iterdir():

@@ -7,6 +7,7 @@ under the next revision and swapped in. Positions, step and turn numbers are den
 from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
+from contextlab.store.models.policies import PolicyCompaction, PolicyDocument, PolicyVersion
 from contextlab.store.models.runs import FINISHED, Lease, Run, RunState
 from contextlab.store.models.sessions import (
     CompactionRecord,
@@ -36,6 +37,9 @@ __all__ = [
     "MemoryVersion",
     "ModelAnswer",
     "OffloadRecord",
+    "PolicyCompaction",
+    "PolicyDocument",
+    "PolicyVersion",
     "RawSegment",
     "Run",
     "RunState",
