@@ -1,6 +1,6 @@
 """A workspace's own policies with all their versions, and where views of a policy compacted."""
 
-# ruff: noqa: RUF012, DJ001, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
+# ruff: noqa: RUF012, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
 
 from __future__ import annotations
 
