@@ -16,7 +16,13 @@ const megabytes = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${
 function refresh(now) {
   if (!now && performance.now() - refreshed < REFRESH_EVERY) return;
   refreshed = performance.now();
-  document.body.dispatchEvent(new CustomEvent("lab:refresh"));
+  ask();
+}
+
+// A panel that waits for an answer forgets what it is asked meanwhile: the answer puts another panel in its place.
+function ask() {
+  if (document.querySelector("#activity.htmx-request")) setTimeout(ask, 50);
+  else document.body.dispatchEvent(new CustomEvent("lab:refresh"));
 }
 
 function complain(name, text) {

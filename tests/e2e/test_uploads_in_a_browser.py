@@ -58,6 +58,32 @@ def test_a_whole_folder(live_app: Any, tmp_path: Path) -> None:
     expect(page.locator("#activity")).to_contain_text("2 logs read")
 
 
+def test_a_late_answer_hides_no_later_upload(live_app: Any, tmp_path: Path) -> None:
+    """What was sent while the panel waited for an older answer is shown all the same."""
+    log = tmp_path / "8d1c.jsonl"
+    log.write_bytes(a_log())
+    a_session()
+    page = live_app.open()
+    late: list[Any] = []
+
+    def hold_the_first(route: Any) -> None:
+        if late:
+            route.continue_()
+        else:
+            late.extend((route, route.fetch()))
+
+    page.route("**/activity?*", hold_the_first)
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('lab:refresh'))")
+    while len(late) < 2:
+        page.wait_for_timeout(50)
+    page.get_by_role("button", name="Add logs").click()
+    with page.expect_response("**/imports"):
+        page.locator("#add input[data-upload-files]:not([data-upload-folder])").set_input_files(str(log))
+    page.wait_for_timeout(200)  # the page has asked for news, behind the answer that is still out
+    late[0].fulfill(response=late[1])
+    expect(page.locator("#activity")).to_contain_text("1 waiting")
+
+
 def test_dropped_files(live_app: Any) -> None:
     """Anywhere on the page; while something is held over it, it says so."""
     a_session()
