@@ -4,7 +4,8 @@
       "buckets": [{"step": n, "from": a, "to": b, "tokens": [by kind, in the order of KINDS without ui], "total": t,
                    "calibrated": c | null, "reported": r | null, "limit": l | null}, ...],
       "marks": [{"step": n, "kind": "compaction" | "micro" | "clear", "number": k | null, "pre": p | null,
-                 "post": q | null, "trigger": "auto" | ... | null}, ...],
+                 "post": q | null, "trigger": "auto" | ... | null}, ...,
+                {"step": n, "kind": "compaction" | "would_fire", "mine": true, ...}, ...],
       "steps_total": N,
       "token_source": "counted" | "estimated"
     }
@@ -12,7 +13,8 @@
 At most BUCKETS buckets. Where there are more steps, a bucket shows the largest step of its range `from`..`to`
 (inclusive) and nothing of the others; `step` is that step. "Largest" goes by `total`, the tokens projected by our own
 count: all figures of a bucket belong to that one step. `pre` is the context before a mark and `post` the one after
-it, as the log states them, else as the provider reported them for the steps beside it.
+it, as the log states them, else as the provider reported them for the steps beside it. A mark that is `mine` is the
+view's own policy's; where there are such, the log's compactions, which did not happen there, are not shown.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contextlab.core.items import Reason
+from contextlab.core.replaying.fires import Fire
 from contextlab.core.report import Report
 from contextlab.core.timeline import Step, Timeline
 from contextlab.store.models import CompactionRecord, Session
@@ -89,11 +92,12 @@ def point_of(step: Step, report: Report, limit: int | None) -> Point:
     )
 
 
-def marks_of(session: Session, timeline: Timeline) -> list[dict[str, Any]]:
-    """What the log records of compactions, micro-compactions and cleared contexts, in order."""
+def marks_of(session: Session, timeline: Timeline, fires: Sequence[Fire] = ()) -> list[dict[str, Any]]:
+    """What the log records of compactions, micro-compactions and cleared contexts, in order; with `fires` of a view's
+    policy those in the place of the log's compactions."""
     columns = ("at_step", "micro", "number", "pre_tokens", "post_tokens", "trigger")
     rows = CompactionRecord.objects.filter(session=session, revision=session.revision)
-    if not (session.compactions or session.micro_compactions):
+    if fires or not (session.compactions or session.micro_compactions):
         rows = rows.none()
     marks = [
         {
@@ -106,6 +110,7 @@ def marks_of(session: Session, timeline: Timeline) -> list[dict[str, Any]]:
         }
         for at_step, micro, number, pre, post, trigger in rows.values_list(*columns)
     ]
+    marks += [_mark_of(fire, number) for number, fire in enumerate(fires, 1)]
     clears = {mark.at_step for mark in timeline.marks if mark.reason == Reason.CONTEXT_CLEARED}
     marks += [
         {"step": at_step, "kind": "clear", "number": None, "trigger": None,
@@ -113,6 +118,13 @@ def marks_of(session: Session, timeline: Timeline) -> list[dict[str, Any]]:
         for at_step in clears
     ]  # fmt: skip
     return sorted(marks, key=lambda mark: (mark["step"], mark["kind"]))
+
+
+def _mark_of(fire: Fire, number: int) -> dict[str, Any]:
+    return {
+        "step": fire.step, "kind": "compaction" if fire.made else "would_fire", "mine": True, "number": number,
+        "pre": fire.tokens_before if fire.made else fire.estimate, "post": fire.tokens_after, "trigger": fire.rule,
+    }  # fmt: skip
 
 
 def _reported(steps: Sequence[Step], number: int) -> int | None:

@@ -16,21 +16,24 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from contextlab.adapters.tokens import counter
-from contextlab.core import BUILTINS, RecordedReplayer, Replayer, builtin, policy_hash
+from contextlab.core import BUILTINS, Policy, PolicyError, RecordedReplayer, Replayer, parse_policy
 from contextlab.core.items import Verdict
+from contextlab.core.replaying.fires import Fire
 from contextlab.core.spans import Span
 from contextlab.core.timeline import UNKNOWN, Timeline
+from contextlab.queries.policies import known_policy
 from contextlab.services import runs
 from contextlab.services.chart import ChartMaker, marks_of, point_of
 from contextlab.services.figures import Figures
+from contextlab.services.fires import write_fires
 from contextlab.services.ingest.rows import disproved_models, step_limit
 from contextlab.services.reports import Superseded, ViewWriter, report_row
 from contextlab.services.runs import Priority, Refused
+from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Outcome, Work
 from contextlab.store.bulk import update_changed
-from contextlab.store.models import CompactionRecord, ItemRecord, Run, Session, View
-from contextlab.store.texts import TEXT_COLUMNS, read_texts
+from contextlab.store.models import CompactionRecord, Run, Session, View
 
 RECORDED = "recorded"
 ATTEMPTS = 3
@@ -56,6 +59,8 @@ class Made:
     figures: Figures
     summarised: dict[int, int]
     """Items that each compaction summarised, by the step after it."""
+    fires: Sequence[Fire]
+    """Where a policy compacted, or would have."""
 
 
 def recorded_views(sessions: Sequence[Session]) -> dict[int, View]:
@@ -75,15 +80,16 @@ def recorded_views(sessions: Sequence[Session]) -> dict[int, View]:
 
 
 def open_view(session: Session, name: str) -> tuple[View, Run | None]:
-    """The view of this name (`recorded`, or a policy that comes with the package), and the run that makes it.
+    """The view of this name (`recorded`, or a policy of the package or the workspace), and the run that makes it.
 
-    The run is None when the view is complete and as new as its session. Raises UnknownNameError for other names.
+    The run is None when the view is complete and as new as its session. Raises UnknownNameError for other names, and
+    PolicyError for a policy whose parts are no longer installed.
     """
     if name == RECORDED:
         view = recorded_views([session])[session.pk]
     else:
-        document = builtin(name).document
-        fields = {"kind": View.Kind.POLICY, "policy": dict(document), "policy_hash": policy_hash(document)}
+        policy = known_policy(session.workspace_id, name)
+        fields = {"kind": View.Kind.POLICY, "policy": dict(policy.document), "policy_hash": policy.hash}
         view, _ = View.objects.get_or_create(session=session, name=name, defaults=fields)
         if view.policy_hash != fields["policy_hash"]:
             View.objects.filter(pk=view.pk).update(**fields, stale=True)
@@ -148,6 +154,7 @@ def project(work: Work, jobs: Iterable[Job]) -> None:
     made = [_make(job, writer) for job in jobs]
     with transaction.atomic():
         writer.flush()
+        write_fires([(one.view, one.fires) for one in made])
         _finish(made)
 
 
@@ -181,11 +188,12 @@ def _make(job: Job, writer: ViewWriter) -> Made:
         figures.add(report, limit)
     spans = replayer.spans()
     view.counted = figures.counted
-    view.chart = chart.chart(marks_of(job.session, timeline), figures.counted)
+    fires = replayer.fires if isinstance(replayer, Replayer) else []
+    view.chart = chart.chart(marks_of(job.session, timeline, fires), figures.counted)
     view.steps = len(timeline.steps)
     writer.end(view, spans)
     view.revision, view.stale = job.session.revision, False
-    return Made(job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans))
+    return Made(job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires)
 
 
 def _replayer(job: Job) -> RecordedReplayer | Replayer:
@@ -193,14 +201,15 @@ def _replayer(job: Job) -> RecordedReplayer | Replayer:
     count = counter().count if UNKNOWN not in job.timeline.tokens else None
     if job.view.kind == View.Kind.RECORDED:
         return RecordedReplayer(job.timeline, count=count)
-    return Replayer(
-        job.timeline, builtin(job.view.name), count=count, texts=lambda place: _text(job.session, place)
-    )
+    return Replayer(job.timeline, _policy_of(job.view), count=count, texts=SessionTexts(job.session))
 
 
-def _text(session: Session, position: int) -> str:
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision, position=position)
-    return read_texts(session.pk, session.revision, rows.values_list(*TEXT_COLUMNS)).get(position, "")
+def _policy_of(view: View) -> Policy:
+    """The policy that the view was opened with; raises Refused when it cannot be used any more."""
+    try:
+        return parse_policy(view.policy or {})
+    except PolicyError as error:
+        raise Refused(f"The policy of this view cannot be used: {error}") from error
 
 
 def _summarised(spans: Iterable[Span]) -> dict[int, int]:

@@ -11,7 +11,8 @@ from django.http import Http404, HttpRequest
 from django.urls import register_converter, reverse
 from django.urls.converters import IntConverter
 
-from contextlab.core.policy import BUILTINS, policy_hash
+from contextlab.core.policy import BUILTINS
+from contextlab.queries import policies
 from contextlab.queries.runs import RunView, run_view
 from contextlab.queries.session import ViewLine, find_session, find_view
 from contextlab.queries.step import Seen
@@ -24,13 +25,9 @@ RECORDED = "recorded"
 LARGEST = 2**31 - 1
 """Positions and step numbers are 32-bit columns; PostgreSQL refuses to compare them with more."""
 
-VIEW_WORDS = {
-    RECORDED: "the session as its own log says it went",
-    "keep-all": "everything, nothing left out",
-    "last-n": "the newest 50 entries and a pinned beginning",
-    "type-aware": "the newest 5 tool results whole, older ones and earlier reasoning as placeholders",
-    "token-budget": "the newest items within 60,000 tokens and a pinned beginning",
-}
+VIEW_WORDS = {RECORDED: "the session as its own log says it went", **policies.WORDS}
+OWN_SHOWN = 6
+"""Policies of the workspace in the view switch; all of them stand on the policies page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def open_session(request: HttpRequest, uid: UUID) -> Opened:
     if session is None:
         raise Http404("There is no such session.")
     name = request.GET.get("view") or RECORDED
-    if name not in VIEW_WORDS and name not in BUILTINS:
+    if name != RECORDED and not policies.is_known(session.workspace_id, name):
         raise Http404("There is no such view: " + ", ".join(VIEW_WORDS) + " are known.")
     return Opened(session, name, find_view(session, name))
 
@@ -89,7 +86,7 @@ def open_page(request: HttpRequest, uid: UUID) -> Opened:
     """The same, and whatever is missing of the view is asked for: a view is made when somebody looks at it."""
     opened = open_session(request, uid)
     session = opened.session
-    wanted = "" if opened.name == RECORDED else policy_hash(BUILTINS[opened.name])
+    wanted = "" if opened.name == RECORDED else policies.hash_of(session.workspace_id, opened.name)
     if not session.steps or (opened.view and opened.view.is_current(session, wanted)):
         return opened
     _, run = open_view(session, opened.name)
@@ -102,14 +99,15 @@ def open_page(request: HttpRequest, uid: UUID) -> Opened:
 def view_links(opened: Opened, page: str, *place: int) -> Sequence[ViewLink]:
     """The views that this page can be seen in; the place in it stays."""
     address = reverse(page, args=[opened.session.uid, *place])
+    own = policies.own_names(opened.session.workspace_id, OWN_SHOWN)
     return [
         ViewLink(
             "as recorded" if name == RECORDED else name,
-            VIEW_WORDS.get(name, "a built-in policy"),
+            VIEW_WORDS.get(name) or "a policy of yours, or a preset",
             address if name == RECORDED else f"{address}?{urlencode({'view': name})}",
             name == opened.name,
         )
-        for name in dict.fromkeys([RECORDED, *BUILTINS])
+        for name in dict.fromkeys([RECORDED, *BUILTINS, *own, opened.name])
     ]
 
 

@@ -14,6 +14,8 @@ from contextlab.web.pages import (
     item,
     lineage,
     map,
+    policies,
+    policy,
     runs,
     session,
     sessions,
@@ -38,6 +40,8 @@ PAGES = (
     compaction,
     compact,
     lineage,
+    policies,
+    policy,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

@@ -6,7 +6,7 @@ const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
 let data = null, at = -1, colours = palette();
 
-const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared" };
+const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", would_fire: "compaction would fire" };
 const bucketOf = (step) => data.buckets.findIndex((bucket) => bucket.from <= step && step <= bucket.to);
 
 function scale() {
@@ -117,7 +117,7 @@ function marks(pen, x, height, count) {
     pen.lineWidth = whole && !crowded ? 1.5 : 1;
     pen.globalAlpha = crowded ? 0.35 : 1;
     // Under a policy the log's own compactions did not happen: they only mark the place.
-    pen.setLineDash(whole && recorded ? [] : [2, 3]);
+    pen.setLineDash(whole && (recorded || (mark.mine && mark.kind === "compaction")) ? [] : [2, 3]);
     pen.beginPath();
     pen.moveTo(left, whole ? 4 : TOP);
     pen.lineTo(left, height - BOTTOM);
@@ -133,9 +133,9 @@ function marks(pen, x, height, count) {
 }
 
 function label(mark) {
-  const sizes = mark.pre !== null || mark.post !== null ? `${compact(mark.pre)} → ${compact(mark.post)}` : "";
-  const name = mark.kind === "clear" ? "cleared" : `#${mark.number}`;
-  return [name, recorded ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
+  const sizes = mark.kind !== "would_fire" && (mark.pre !== null || mark.post !== null) ? `${compact(mark.pre)} → ${compact(mark.post)}` : "";
+  const name = mark.kind === "clear" ? "cleared" : mark.kind === "would_fire" ? "would fire" : `#${mark.number}`;
+  return [name, recorded || mark.mine ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
 }
 
 function axis(pen, x, height, count) {
