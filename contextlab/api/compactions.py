@@ -49,7 +49,7 @@ class CompactionList(ApiView):
         """
         session = self.open_session(uid)
         with refusals():
-            asked = compaction.read_request(request.data)
+            asked = compaction.read_request(request.data, session.workspace_id)
             if text_in(request, "preview") == "1":
                 return Response(asdict(compaction.preview(session, asked)))
             with transaction.atomic():

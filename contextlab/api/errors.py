@@ -25,6 +25,7 @@ _WORDS: dict[int, tuple[str, str]] = {
     404: ("not_found", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take that method."),
     406: ("not_acceptable", "Answers are JSON only."),
+    409: ("conflict", "Somebody else changed this meanwhile; nothing was written."),
     413: ("too_large", "The body is larger than this server takes."),
     415: ("unsupported_media_type", "This kind of body is not taken here."),
     500: ("server_error", "The fault is in ContextLab; its log has the details."),

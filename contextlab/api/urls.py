@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from contextlab.api import compactions, errors, imports, items, runs, sessions, steps
+from contextlab.api import compactions, errors, imports, items, policies, runs, sessions, steps
 
 SESSION = "sessions/<uuid:uid>/"
 
@@ -25,6 +25,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "branches/<str:name>/promote/", compactions.BranchChange.as_view(action="promote")),
     path("compactions/<uuid:uid>/", compactions.CompactionOne.as_view()),
     path("compactions/<uuid:uid>/cancel/", compactions.CompactionCancel.as_view()),
+    path("policies/", policies.PolicyList.as_view()),
+    path("policies/validate/", policies.PolicyCheck.as_view()),
+    path("policies/schema/", policies.PolicySchema.as_view()),
+    path("policies/<uuid:uid>/", policies.PolicyOne.as_view()),
     path("offloads/<str:name>/", compactions.OffloadOne.as_view()),
     path("imports/", imports.Import.as_view()),
     path("runs/<uuid:uid>/", runs.RunOne.as_view()),

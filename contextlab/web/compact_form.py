@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contextlab.core.policy import builtin
-from contextlab.core.presets import PRESETS
+from contextlab.queries.policies import own_policies, package_policies
 from contextlab.queries.recorded_compaction import ids_at
 from contextlab.services.compaction import BadRequest, CompactRequest, read_request
 from contextlab.store.models import Session, View
@@ -35,14 +34,10 @@ class PolicyChoice:
     needs_model: bool
 
 
-def policies() -> Sequence[PolicyChoice]:
-    """Those that can compact; the one that is taken without a choice first."""
-    found = [(preset, builtin(name)) for name, preset in PRESETS.items()]
-    choices = [
-        PolicyChoice(preset.name, preset.words, policy.needs_model)
-        for preset, policy in found
-        if policy.compaction is not None
-    ]
+def policies(workspace_id: int) -> Sequence[PolicyChoice]:
+    """Those that can compact, the workspace's own too; the one that is taken without a choice first."""
+    lines = [*package_policies(), *own_policies(workspace_id)]
+    choices = [PolicyChoice(line.name, line.words, line.needs_model) for line in lines if line.compacts]
     return sorted(choices, key=lambda choice: (choice.name != FIRST, choice.needs_model))
 
 
@@ -60,7 +55,7 @@ def typed(given: Mapping[str, Any]) -> dict[str, str]:
 def asked(session: Session, fields: Mapping[str, str], confirm: bool = False) -> CompactRequest:
     """The request of a form; raises BadRequest."""
     pins = read_pins(session, fields["pins"])
-    return read_request({**fields, "pins": pins, "confirm": confirm})
+    return read_request({**fields, "pins": pins, "confirm": confirm}, session.workspace_id)
 
 
 def read_pins(session: Session, text: str) -> list[str]:

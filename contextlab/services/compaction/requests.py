@@ -10,6 +10,7 @@ from uuid import UUID
 
 from contextlab.core.errors import ContextLabError
 from contextlab.core.policy import Policy, builtin, parse_policy
+from contextlab.queries.policies import known_policy
 
 DEFAULT_POLICY = "rule-based"
 LONGEST_INSTRUCTIONS = 20_000
@@ -50,8 +51,8 @@ class CompactRequest:
     trigger: str = "manual"
 
 
-def read_request(values: Any) -> CompactRequest:
-    """A request from its values; raises BadRequest.
+def read_request(values: Any, workspace_id: int | None = None) -> CompactRequest:
+    """A request from its values; raises BadRequest. With a workspace its own policies may be named, too.
 
     Keys: `policy` (a name or a document), `view`, `before_step`, `keep_recent`, `pins` (list of ids), `instructions`,
     `confirm`. Numbers may be given as text; empty text and None count as not given.
@@ -63,7 +64,7 @@ def read_request(values: Any) -> CompactRequest:
         raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(KEYS)}.")
     keep_recent = _number(values, "keep_recent", 0, MOST_RECENT)
     return CompactRequest(
-        policy=_kept(_policy(values.get("policy")), keep_recent),
+        policy=_kept(_policy(values.get("policy"), workspace_id), keep_recent),
         view=_text(values, "view", 80) or "recorded",
         before_step=_number(values, "before_step", 1, 2**31 - 1),
         keep_recent=keep_recent,
@@ -73,10 +74,10 @@ def read_request(values: Any) -> CompactRequest:
     )
 
 
-def _policy(given: object) -> Policy:
+def _policy(given: object, workspace_id: int | None) -> Policy:
     """The policy of a name or a document; one that compacts."""
     try:
-        policy = _named(given)
+        policy = _named(given, workspace_id)
     except ContextLabError as error:
         raise BadRequest("policy", f"{error}.") from error
     if policy.compaction is None:
@@ -84,11 +85,11 @@ def _policy(given: object) -> Policy:
     return policy
 
 
-def _named(given: object) -> Policy:
+def _named(given: object, workspace_id: int | None) -> Policy:
     if given in (None, ""):
         return builtin(DEFAULT_POLICY)
     if isinstance(given, str):
-        return builtin(given)
+        return builtin(given) if workspace_id is None else known_policy(workspace_id, given)
     if isinstance(given, Mapping):
         return parse_policy(given)
     raise BadRequest("policy", "The policy must be a name or a policy document.")

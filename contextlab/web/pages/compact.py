@@ -59,7 +59,8 @@ def preview(request: HttpRequest, uid: UUID) -> HttpResponse:
 def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
     """The form as it was filled in."""
     return {
-        "opened": opened, "session": opened.session, "nav": "sessions", "fields": fields, "policies": forms.policies(),
+        "opened": opened, "session": opened.session, "nav": "sessions", "fields": fields,
+        "policies": forms.policies(opened.session.workspace_id),
         "views": forms.views(opened.session), "model": compaction.model_status(),
         "working": compaction.running(opened.session)[:20],
     }  # fmt: skip
