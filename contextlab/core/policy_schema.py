@@ -63,6 +63,15 @@ def options_of(key: str, kind: str) -> dict[str, dict[str, Any]] | None:
     return _options(_PARTS[key].get(kind))[0]
 
 
+def parts() -> list[tuple[str, str, str, list[str]]]:
+    """What is installed: key (projector, compaction ...), kind, what it does in a line, the names of its options."""
+    return [
+        (key, kind, _first_line(registry.get(kind)), list(options_of(key, kind) or ()))
+        for key, registry in _PARTS.items()
+        for kind in registry.names()
+    ]
+
+
 def _part(key: str, registry: Registry[Any]) -> dict[str, Any]:
     kinds = [_kind(kind, registry.get(kind)) for kind in registry.names()]
     if key == "compaction":

@@ -33,6 +33,16 @@ def _preset(name: str, words: str, source: str, **parts: object) -> Preset:
     )
 
 
+_AUTO_CONTEXT = {
+    "kind": "auto_context",
+    "msg_threshold": 100,
+    "max_token": 131_072,
+    "token_ratio": 0.75,
+    "last_keep": 50,
+    "large_payload_threshold": 5_120,
+    "offload_single_preview": 200,
+}
+
 _ALL = (
     _preset(
         "ai4j-default",
@@ -101,6 +111,14 @@ _ALL = (
         projector={"kind": "turn_window"},
         compaction={"kind": "incremental_window", "keep_recent_turns": 2},
         trigger={"kind": "pending_turns", "min_turns": 10},
+    ),
+    _preset(
+        "agentscope-auto-context",
+        "AgentScope's automatic compression: large texts become previews, then a model works through its strategies",
+        "Its own defaults: due at 100 messages or three quarters of 131,072 tokens, the newest 50 messages protected, "
+        "texts over 5,120 characters become previews of 200.",
+        projector=_AUTO_CONTEXT,
+        compaction=_AUTO_CONTEXT,
     ),
     _preset(
         "claude-code-micro-compaction",

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from contextlab.core.errors import PolicyError, UnknownNameError
 from contextlab.core.policy import BUILTINS, NONE, Policy, builtin, parse_policy
+from contextlab.core.policy_schema import parts
 from contextlab.core.policy_text import write_json
 from contextlab.core.presets import PRESETS
 from contextlab.store.models import PolicyCompaction, PolicyDocument, PolicyVersion, Session
@@ -42,6 +43,21 @@ class PolicyLine:
     uid: UUID | None = None
     version: int | None = None
     updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartLine:
+    """Something that documents are made of: a projector, a compaction policy, a trigger, a compressor."""
+
+    key: str
+    kind: str
+    words: str
+    options: Sequence[str]
+
+    @property
+    def begins(self) -> bool:
+        """Whether a document can be begun from it."""
+        return self.key in ("projector", "compaction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +142,11 @@ def package_policies() -> list[PolicyLine]:
         _line(one.name, "preset", one.document, words=one.words, source=one.source)
         for one in PRESETS.values()
     ]
+
+
+def installed_parts() -> list[PartLine]:
+    """All parts that are installed, plug-ins of others among them."""
+    return [PartLine(*part) for part in parts()]
 
 
 def own_policies(workspace_id: int) -> list[PolicyLine]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -14,7 +15,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from contextlab.core.errors import UnknownNameError
-from contextlab.core.policy import BUILTINS, LONGEST_NAME, Policy
+from contextlab.core.policy import BUILTINS, LONGEST_NAME, VERSION, Policy
 from contextlab.core.policy_text import (
     JSON,
     PolicyTextError,
@@ -24,6 +25,7 @@ from contextlab.core.policy_text import (
     write_json,
 )
 from contextlab.core.presets import PRESETS
+from contextlab.core.registry import POLICIES, PROJECTORS, Registry
 from contextlab.queries.policies import text_of
 from contextlab.services import projection
 from contextlab.store.models import (
@@ -115,6 +117,17 @@ def text_from(workspace: Workspace, name: str) -> str:
     if text is None:
         raise UnknownNameError("policy", name, (*BUILTINS, *PRESETS))
     return text_under(workspace, text, name)
+
+
+def text_with(workspace: Workspace, key: str, kind: str) -> str:
+    """The text to begin a policy from that uses a part; raises UnknownNameError."""
+    registry: Registry[Any] = PROJECTORS if key == "projector" else POLICIES
+    registry.get(kind)
+    document: dict[str, object] = {"version": VERSION, "name": free_name(workspace, kind), "mode": "safe"}
+    document[key] = {"kind": kind}
+    if key == "compaction":
+        document["trigger"] = {"kind": "tokens", "min_tokens": 60_000}
+    return write_json(document)
 
 
 def text_under(workspace: Workspace, text: str, name: str) -> str:

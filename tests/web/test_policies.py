@@ -79,6 +79,25 @@ def test_a_new_policy_begins_from_another(client: Client, name: str) -> None:
     assert client.get("/policies/new", {"from": "nobody"}).status_code == 404
 
 
+def test_a_new_policy_begins_from_a_part(client: Client) -> None:
+    """Every installed projector and compaction policy can be begun from, and gives a document that can be used."""
+    page = read(client.get("/policies"))
+    begun = [
+        one
+        for one in hrefs(page)
+        if one.startswith(("/policies/new?projector=", "/policies/new?compaction="))
+    ]
+    assert len(begun) > 8
+    for address in begun:
+        (area,) = read(client.get(address)).all("textarea")
+        assert area["name"] == "text"
+    created = policies.create(
+        local_workspace(), policies.text_with(local_workspace(), "compaction", "rule_based")
+    )
+    assert created.document["compaction"] == {"kind": "rule_based"}
+    assert client.get("/policies/new?projector=nobody").status_code == 404
+
+
 def test_editing_saves_a_version(client: Client) -> None:
     """A save is a new version that the page lists; what browsers do to line ends is undone."""
     policy = made()

@@ -34,7 +34,7 @@ def policies(request: HttpRequest) -> HttpResponse:
         "builtin": [line for line in package if line.origin == "builtin"],
         "presets": [line for line in package if line.origin == "preset"],
         "session": session_in(request, request.GET.get("session", "")),
-        "most": service.MOST,
+        "parts": reads.installed_parts(),
     }
     return render(request, "pages/policies.html", values)
 
@@ -44,17 +44,25 @@ def new(request: HttpRequest) -> HttpResponse:
     """A new policy, begun from one that there is: the editor, and keeping it."""
     workspace = workspace_of(request)
     if request.method == "GET":
-        try:
-            text = service.text_from(workspace, request.GET.get("from") or "token-budget")
-        except UnknownNameError as error:
-            raise Http404("There is no such policy to begin from.") from error
-        return editor(request, text)
+        return editor(request, _first_text(request))
     text = typed(request)
     try:
         made = service.create(workspace, text)
     except (PolicyTextError, service.TooMany) as error:
         return editor(request, text, error, status=400)
     return redirect("policy", uid=made.uid)
+
+
+def _first_text(request: HttpRequest) -> str:
+    """What a new policy begins from: a part, or another policy; 404 where there is no such one."""
+    workspace, given = workspace_of(request), request.GET
+    try:
+        for key in ("projector", "compaction"):
+            if given.get(key):
+                return service.text_with(workspace, key, given[key])
+        return service.text_from(workspace, given.get("from") or "token-budget")
+    except UnknownNameError as error:
+        raise Http404("There is no such policy to begin from.") from error
 
 
 def editor(
