@@ -62,7 +62,7 @@ FILES_SHOWN = 30
 
 @dataclass(slots=True, frozen=True)
 class RuleBased:
-    """Summarises by rules."""
+    """Fills every section of a summary from the log alone; no model is asked."""
 
     kind: ClassVar[str] = "rule_based"
     needs_model: ClassVar[bool] = False
