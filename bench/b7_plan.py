@@ -15,11 +15,11 @@ from bench.measure import note
 from bench.places import langchain
 from bench.report import Figure, Report, median_ratio
 from contextlab.core.compaction import Deps, Snapshot
-from contextlab.core.cut import Entries
 from contextlab.core.items import Item
-from contextlab.core.outcomes import pinned_ids
 from contextlab.core.policies.llm_summary import LlmSummary
 from contextlab.core.registry import TRIGGERS
+from contextlab.core.summarising.cut import Entries
+from contextlab.core.summarising.outcomes import pinned_ids
 from contextlab.core.testing import ScriptedModel
 
 KEPT = 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from contextlab.core.policy_schema import schema_text
+from contextlab.core.documents.policy_schema import schema_text
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "policy.schema.json"
 

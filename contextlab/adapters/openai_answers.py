@@ -2,7 +2,7 @@
 
 | status or words                                      | kind of ModelError                             |
 |------------------------------------------------------|------------------------------------------------|
-| the prompt is too long (core/overflow.py), 413       | prompt_too_long, with the limit it names       |
+| the prompt is too long (core/summarising/overflow.py), 413       | prompt_too_long, with the limit it names       |
 | a content filter, a refusal in place of an answer    | refused                                        |
 | 401, 403                                             | auth                                           |
 | 402, a quota that is used up                         | not_allowed                                    |
@@ -24,8 +24,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from contextlab.core.language_model import ModelError, ModelReply, ModelUsage
-from contextlab.core.overflow import is_overflow, learned_limit
 from contextlab.core.redaction import redact
+from contextlab.core.summarising.overflow import is_overflow, learned_limit
 
 _KINDS = {401: "auth", 403: "auth", 402: "not_allowed", 404: "no_model", 408: "timeout", 429: "rate_limited",
           504: "timeout", 524: "timeout"}  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 
 from contextlab.adapters.data_folder import data_folder
 from contextlab.adapters.vocabulary import install_vocabulary
-from contextlab.core.tokens import O200K, TokenCounter
+from contextlab.core.measuring.tokens import O200K, TokenCounter
 
 __all__ = ["counter", "install_vocabulary"]
 

@@ -18,7 +18,7 @@ from contextlab import tasks
 from contextlab.api.base import ApiView, number_in, text_in
 from contextlab.api.errors import bad_value, not_found
 from contextlab.api.schema import query
-from contextlab.core.reload_tool import ReloadTool
+from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
 from contextlab.services import compaction, runs
 from contextlab.store.models import Run, View

@@ -17,10 +17,10 @@ from rest_framework.response import Response
 from contextlab.api.base import ApiView, number_in
 from contextlab.api.errors import ApiError, not_found
 from contextlab.api.schema import query
+from contextlab.core.documents.policy_schema import policy_schema
+from contextlab.core.documents.policy_text import PolicyTextError, parse_policy_text
 from contextlab.core.errors import PolicyError
 from contextlab.core.policy import parse_policy
-from contextlab.core.policy_schema import policy_schema
-from contextlab.core.policy_text import PolicyTextError, parse_policy_text
 from contextlab.queries import policies as reads
 from contextlab.services import policies as service
 from contextlab.store.models import PolicyDocument

@@ -6,7 +6,7 @@ from typing import Any
 
 from contextlab.api.base import Opened
 from contextlab.core.items import KINDS, Kind, Reason, Verdict
-from contextlab.core.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.store.models import CompactionRecord, ItemRecord

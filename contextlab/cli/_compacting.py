@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from contextlab.cli._replaying import Session, report_answer
-from contextlab.core.compacting import compacted, result_answer
+from contextlab.core.committing.compacting import compacted, result_answer
 from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.items import KINDS, Injected, Item, Kind, Reason, Verdict
 from contextlab.core.language_model import LanguageModel, ModelError
+from contextlab.core.measuring.tokens import TokenCounter
 from contextlab.core.policy import Policy
+from contextlab.core.projecting.stand_ins import LOG_CLEARED
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.spans import Painted, verdicts_at
-from contextlab.core.stand_ins import LOG_CLEARED
-from contextlab.core.summary_budget import WithinBudget
+from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.core.timeline import (
     FLAG_ERROR,
     FLAG_INJECTED,
@@ -26,7 +27,6 @@ from contextlab.core.timeline import (
     UNKNOWN,
     Step,
 )
-from contextlab.core.tokens import TokenCounter
 
 WINDOW = 100_000
 

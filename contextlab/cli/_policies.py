@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from contextlab.core.documents.presets import PRESETS
 from contextlab.core.errors import ContextLabError
 from contextlab.core.policy import BUILTINS, Policy, builtin, parse_policy
-from contextlab.core.presets import PRESETS
 
 RECORDED = "recorded"
 

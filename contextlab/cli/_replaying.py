@@ -8,15 +8,15 @@ from typing import Any
 
 from contextlab.cli._reading import Counting, Read, read
 from contextlab.core.items import IN_CONTEXT, KINDS, Kind, Reason, Verdict
+from contextlab.core.measuring.tokens import TokenCounter
+from contextlab.core.measuring.window import limit_of
 from contextlab.core.policy import Policy
+from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.replay import Replayer, StepResult
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted, verdicts_at
-from contextlab.core.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.core.timeline import UNKNOWN, Assembler, ItemRow, Timeline
-from contextlab.core.tokens import TokenCounter
-from contextlab.core.window import limit_of
 from contextlab.importers.base import Source
 
 REPORT_KEYS = (

@@ -9,8 +9,8 @@ from typing import Any
 from contextlab.cli._policies import PolicyChoiceError, chosen_policy
 from contextlab.cli._reading import complain, print_json, sources, table, token_counter
 from contextlab.cli._replaying import Session, replayer_of, sessions_of, step_answer, step_items
+from contextlab.core.measuring.tokens import TokenCounter
 from contextlab.core.policy import Policy
-from contextlab.core.tokens import TokenCounter
 from contextlab.importers import UnreadableFile
 
 NAME = "replay"

@@ -6,6 +6,9 @@ seen = project([Item("1", Kind.USER, "hello")], Budget(max_items=10))
 A live agent holds an AgentSession: it keeps memory, compacts it when due and gives the messages of each step.
 """
 
+from contextlab.core.agent.live import Compaction, Context, LiveItem
+from contextlab.core.agent.rag import Chunk, RagContext, assemble_chunks, remaining_tokens
+from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.budget import Budget
 from contextlab.core.compaction import CompactResult, Decision, Deps, Line, Outcome, Sections, Snapshot
 from contextlab.core.errors import (
@@ -22,21 +25,18 @@ from contextlab.core.errors import (
 )
 from contextlab.core.items import KINDS, Injected, Item, Kind, Media, Reason, Verdict
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
-from contextlab.core.live import Compaction, Context, LiveItem
+from contextlab.core.measuring.window import Limit, limit_of, steps_left
 from contextlab.core.memory import AgentMemory, PolicyMemoryCompressor, WindowedMemoryCompressor
 from contextlab.core.offload import InMemoryOffloadStore, Offload, OffloadStore
 from contextlab.core.policy import BUILTINS, Policy, builtin, parse_policy, policy_hash
 from contextlab.core.projection import Fate, Placeholder, Projection, Projector, Source, project
 from contextlab.core.protocol import FORMATS, Export, ExportItem, export, faults_of
-from contextlab.core.rag import Chunk, RagContext, assemble_chunks, remaining_tokens
 from contextlab.core.recorded import RecordedReplayer, replay_recorded
 from contextlab.core.replay import Replay, Replayer, StepResult, replay
 from contextlab.core.report import Report
 from contextlab.core.session import AgentSession
-from contextlab.core.session_events import EventKind, SessionEvent
 from contextlab.core.spans import Span, SpanWriter, verdicts_at
 from contextlab.core.timeline import Assembler, Timeline
-from contextlab.core.window import Limit, limit_of, steps_left
 
 __all__ = [
     "BUILTINS",

@@ -26,8 +26,8 @@ from typing import Any, TypeVar
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import CompactPolicy, Decision, Deps, Snapshot, Trigger
+from contextlab.core.documents.options import read_mode, refuse_unknown
 from contextlab.core.errors import PolicyError, UnknownNameError
-from contextlab.core.options import read_mode, refuse_unknown
 from contextlab.core.projection import Projector
 from contextlab.core.registry import POLICIES, PROJECTORS, TRIGGERS, Registry
 
@@ -216,7 +216,7 @@ BUILTINS: Mapping[str, Mapping[str, object]] = MappingProxyType(
 
 def builtin(name: str) -> Policy:
     """A built-in policy or a preset; raises UnknownNameError, which lists them."""
-    from contextlab.core.presets import PRESETS  # written in terms of this module
+    from contextlab.core.documents.presets import PRESETS  # written in terms of this module
 
     if name in BUILTINS:
         return parse_policy(BUILTINS[name])

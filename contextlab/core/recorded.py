@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator
 
 from contextlab.core.items import KIND_CODE, Kind, Reason, Verdict
-from contextlab.core.models import keeps_reasoning, plain_name
+from contextlab.core.measuring.models import keeps_reasoning, plain_name
 from contextlab.core.projection import KEPT, Fate, TokenCount
 from contextlab.core.replay import Replay, StepResult
 from contextlab.core.replaying.faults import FaultList

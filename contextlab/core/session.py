@@ -26,9 +26,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-from contextlab.core.auto_compaction import AutoCompaction
+from contextlab.core.agent.auto_compaction import AutoCompaction
+from contextlab.core.agent.live import Compaction, Context, LiveItem, export_items
+from contextlab.core.agent.session_events import EventKind, Hook, Hooks
 from contextlab.core.budget import Budget, Mode
-from contextlab.core.commit import faults_of_outcome, merged, sizes_of, with_open_prompt
+from contextlab.core.committing.commit import faults_of_outcome, merged, sizes_of, with_open_prompt
 from contextlab.core.compaction import (
     CompactPolicy,
     CompactResult,
@@ -37,16 +39,14 @@ from contextlab.core.compaction import (
     Snapshot,
     Trigger,
 )
-from contextlab.core.draft import source_faults
 from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
 from contextlab.core.items import Item, Kind
-from contextlab.core.live import Compaction, Context, LiveItem, export_items
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import Offload, OffloadStore
+from contextlab.core.projecting.draft import source_faults
 from contextlab.core.projection import Projector, Source, item_tokens, project
 from contextlab.core.projectors.default import DefaultProjector
 from contextlab.core.protocol import export, faults_of
-from contextlab.core.session_events import EventKind, Hook, Hooks
 
 NO_POLICY, NO_GAIN = "no_policy", "no_gain"
 OWN_ID = "item-"

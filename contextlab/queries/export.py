@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from contextlab.core.items import KIND_CODE, KINDS, Injected, Kind, Media, Reason, Verdict
+from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.core.protocol import ExportItem
-from contextlab.core.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from contextlab.core.documents.policy_schema import parts
+from contextlab.core.documents.policy_text import write_json
+from contextlab.core.documents.presets import PRESETS
 from contextlab.core.errors import PolicyError, UnknownNameError
 from contextlab.core.policy import BUILTINS, NONE, Policy, builtin, parse_policy
-from contextlab.core.policy_schema import parts
-from contextlab.core.policy_text import write_json
-from contextlab.core.presets import PRESETS
 from contextlab.store.models import PolicyCompaction, PolicyDocument, PolicyVersion, Session
 
 SHOWN = 200

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
-from contextlab.core.window import GROWTH_STEPS, steps_left
+from contextlab.core.measuring.window import GROWTH_STEPS, steps_left
 from contextlab.queries.step import Around, Seen, read_around
 from contextlab.store.models import Session, View
 

@@ -14,9 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from contextlab.core.errors import UnknownNameError
-from contextlab.core.policy import BUILTINS, LONGEST_NAME, VERSION, Policy
-from contextlab.core.policy_text import (
+from contextlab.core.documents.policy_text import (
     JSON,
     PolicyTextError,
     form_of,
@@ -24,7 +22,9 @@ from contextlab.core.policy_text import (
     parse_policy_text,
     write_json,
 )
-from contextlab.core.presets import PRESETS
+from contextlab.core.documents.presets import PRESETS
+from contextlab.core.errors import UnknownNameError
+from contextlab.core.policy import BUILTINS, LONGEST_NAME, VERSION, Policy
 from contextlab.core.registry import POLICIES, PROJECTORS, Registry
 from contextlab.queries.policies import text_of
 from contextlab.services import projection

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from contextlab.core.items import Injected, Kind, Reason, Verdict, estimate_tokens
-from contextlab.core.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.queries.context import Entry, Fold, Gap
 from contextlab.queries.items import ContextRow, ItemRow
 from contextlab.web import figures, words

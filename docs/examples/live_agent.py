@@ -29,9 +29,9 @@ from contextlab.core import (
     Policy,
     parse_policy,
 )
+from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.core.compaction import Deps
-from contextlab.core.overflow import is_overflow
-from contextlab.core.reload_tool import ReloadTool
+from contextlab.core.summarising.overflow import is_overflow
 
 SYSTEM = "You answer questions about the files of a folder. Look before you answer."
 POLICY = parse_policy(

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from contextlab.adapters.tokens import counter
-from contextlab.core.models import calibration_for, reasoning_size
+from contextlab.core.measuring.models import calibration_for, reasoning_size
 
 MODEL = "claude-sonnet-4-5-20250929"
 CLEARED_SIZE = 30

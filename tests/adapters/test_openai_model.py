@@ -14,9 +14,9 @@ from collections.abc import Callable
 import pytest
 
 from contextlab.adapters.openai_model import MAX_BYTES, OpenAIModel
-from contextlab.core.asking import ask
 from contextlab.core.compaction import Deps
 from contextlab.core.language_model import ModelError
+from contextlab.core.summarising.asking import ask
 from tests.adapters.asking import ASKED, KEY, complete, failure
 from tests.support.fake_openai import (
     FakeOpenAI,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from contextlab.core.documents.presets import PRESETS
 from contextlab.core.policy import BUILTINS
-from contextlab.core.presets import PRESETS
 from contextlab.services import policies
 from contextlab.store.models import PolicyDocument, Workspace
 from tests.api.conftest import Api

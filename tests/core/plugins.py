@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import settings
 
 from contextlab.core import PolicyError
-from contextlab.core.policy_schema import options_of, policy_schema
+from contextlab.core.documents.policy_schema import options_of, policy_schema
 from contextlab.core.registry import POLICIES, PROJECTORS, TRIGGERS, Registry
 
 EXAMPLES = "CONTEXTLAB_EXAMPLES"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind
-from contextlab.core.chat_memory import ChatMessage, InMemoryChatMemory, recent_items
+from contextlab.core.agent.chat_memory import ChatMessage, InMemoryChatMemory, recent_items
 from contextlab.core.errors import SessionBusy
 
 MESSAGES = st.lists(st.sampled_from(["user", "assistant", "ui", "hidden"]), max_size=40)

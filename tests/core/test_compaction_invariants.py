@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind, PolicyError, faults_of
-from contextlab.core.commit import faults_of_outcome, with_open_prompt
+from contextlab.core.committing.commit import faults_of_outcome, with_open_prompt
 from contextlab.core.compaction import CompactPolicy, Deps, Outcome, Snapshot
-from contextlab.core.cut import open_prompt
 from contextlab.core.errors import CompactError
-from contextlab.core.file_tracking import files_of
 from contextlab.core.language_model import ModelError
 from contextlab.core.memory import SUMMARY_ID, AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore, Offload
 from contextlab.core.registry import POLICIES
 from contextlab.core.session import AgentSession
+from contextlab.core.summarising.cut import open_prompt
+from contextlab.core.summarising.file_tracking import files_of
 from contextlab.core.testing import CountingIds, ScriptedModel
 from tests.core.memories import random_memory, random_policy
 from tests.core.plugins import examples, random_plugin

@@ -1,6 +1,6 @@
 """Two results beside each other."""
 
-from contextlab.core.comparing import LISTS, compare
+from contextlab.core.committing.comparing import LISTS, compare
 
 
 def test_each_section_says_what_is_common_and_what_is_not():

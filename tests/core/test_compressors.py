@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind
 from contextlab.core.compaction import Compressor, Deps
-from contextlab.core.compressing import EXCERPT_HEADING, as_text, needs_model
 from contextlab.core.compressors.model_summary import ModelSummary
 from contextlab.core.compressors.per_message import PerMessage
 from contextlab.core.compressors.text_excerpt import TextExcerpt
 from contextlab.core.errors import CompactError
 from contextlab.core.language_model import ModelError
 from contextlab.core.registry import COMPRESSORS
+from contextlab.core.summarising.compressing import EXCERPT_HEADING, as_text, needs_model
 from contextlab.core.testing import CountingIds, ScriptedModel
 from contextlab.core.turns import split_turns
 from tests.core.test_turn_window import SEEDS, memory, talk

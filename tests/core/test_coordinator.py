@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind
+from contextlab.core.agent.coordinator import Coordinator
 from contextlab.core.compaction import Deps
 from contextlab.core.compressors.incremental import Incremental
 from contextlab.core.compressors.model_summary import ModelSummary
-from contextlab.core.coordinator import Coordinator
 from contextlab.core.errors import ConcurrentCompression, EmptySummary, InvalidProjection, StaleHistory
 from contextlab.core.registry import TRIGGERS
 from contextlab.core.state import CompressionState, InMemoryStateStore

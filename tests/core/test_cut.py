@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind
-from contextlab.core.cut import Entries, open_part, safe_cut, turn_boundary, whole_pairs
 from contextlab.core.projection import pair_up
+from contextlab.core.summarising.cut import Entries, open_part, safe_cut, turn_boundary, whole_pairs
 from tests.core.memories import random_memory
 
 

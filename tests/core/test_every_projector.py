@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
 from contextlab.core import Budget, Item, Kind, Placeholder, Projection, Verdict, export, faults_of, project
+from contextlab.core.agent.live import LiveItem, export_items
 from contextlab.core.errors import InvalidProjection
 from contextlab.core.items import LEFT_OUT
-from contextlab.core.live import LiveItem, export_items
 from contextlab.core.projection import (
     NONE,
     Budgeted,

@@ -8,7 +8,7 @@ import pytest
 
 from contextlab.core import Item, Kind
 from contextlab.core.compaction import CompactResult
-from contextlab.core.file_tracking import Files, cumulative, files_of, name_parts
+from contextlab.core.summarising.file_tracking import Files, cumulative, files_of, name_parts
 
 
 def call(tool: str, arguments: str) -> Item:

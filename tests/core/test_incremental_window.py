@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind, PolicyError, Verdict
-from contextlab.core.commit import faults_of_outcome
+from contextlab.core.committing.commit import faults_of_outcome
 from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.errors import EmptySummary
 from contextlab.core.items import Reason

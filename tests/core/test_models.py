@@ -2,7 +2,7 @@
 
 import pytest
 
-from contextlab.core.tokens import (
+from contextlab.core.measuring.tokens import (
     CL100K,
     O200K,
     calibration_for,

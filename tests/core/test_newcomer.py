@@ -66,7 +66,7 @@ def test_both_are_found_described_and_checked(package: Path) -> None:
     script = """
         import json
         from contextlab.core import PolicyError, parse_policy
-        from contextlab.core.policy_schema import options_of, parts
+        from contextlab.core.documents.policy_schema import options_of, parts
         words = {kind: words for _, kind, words, _ in parts()}
         document = {"version": 1, "name": "x", "projector": {"kind": "small_results", "max_chars": 0}}
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextlab.core.overflow import is_overflow, learned_limit
+from contextlab.core.summarising.overflow import is_overflow, learned_limit
 
 OVERFLOWS = [
     (("This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens "

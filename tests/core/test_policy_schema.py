@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from contextlab.core import BUILTINS, PolicyError, builtin, parse_policy
+from contextlab.core.documents.policy_schema import options_of, parts, policy_schema, schema_text
+from contextlab.core.documents.presets import PRESETS
 from contextlab.core.policy import Policy
-from contextlab.core.policy_schema import options_of, parts, policy_schema, schema_text
-from contextlab.core.presets import PRESETS
 from contextlab.core.registry import COMPRESSORS, POLICIES, PROJECTORS, TRIGGERS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

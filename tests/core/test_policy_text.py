@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextlab.core.policy_text import (
+from contextlab.core.documents.policy_text import (
     LONGEST,
     PolicyTextError,
     line_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextlab.core.rag import Chunk, LeftOut, assemble_chunks, remaining_tokens
+from contextlab.core.agent.rag import Chunk, LeftOut, assemble_chunks, remaining_tokens
 
 
 def words(text: str) -> int:

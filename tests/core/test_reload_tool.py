@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from contextlab.core.agent.reload_tool import NO_ID, NO_STORE, PARAMETER, RELOAD_TOOL, ReloadTool
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import InMemoryOffloadStore, Offload
-from contextlab.core.reload_tool import NO_ID, NO_STORE, PARAMETER, RELOAD_TOOL, ReloadTool
 
 TEXT = 'line\r\n\x00"quoted" 🎉 \ud800'
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextlab.core.commit import faults_of_outcome
+from contextlab.core.committing.commit import faults_of_outcome
 from contextlab.core.compaction import CompactResult, Deps, Line, Outcome, Sections, Snapshot
 from contextlab.core.events import FileReport, ItemEvent
 from contextlab.core.evidence.rules import RULE

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from contextlab.core import FORMATS, Budget, Item, Kind, UnknownNameError, Verdict, faults_of
+from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
 from contextlab.core.language_model import ModelError
@@ -21,7 +22,6 @@ from contextlab.core.memory import (
 from contextlab.core.offload import InMemoryOffloadStore, Offload
 from contextlab.core.registry import POLICIES, TRIGGERS
 from contextlab.core.session import AgentSession
-from contextlab.core.session_events import EventKind, SessionEvent
 from contextlab.core.testing import CountingIds, ScriptedModel
 
 WIRES = ("openai_chat", "openai_responses", "anthropic")

@@ -8,8 +8,8 @@ from contextlab.core import Item, Kind, PolicyError, Reason, Verdict
 from contextlab.core.compaction import CompactPolicy, Deps, Outcome, Snapshot
 from contextlab.core.language_model import ModelError
 from contextlab.core.registry import POLICIES
+from contextlab.core.summarising.transcript import BEGIN, END, transcript
 from contextlab.core.testing import ScriptedModel
-from contextlab.core.transcript import BEGIN, END, transcript
 
 
 def policy(kind: str, **options: object) -> CompactPolicy:

@@ -21,11 +21,11 @@ from contextlab.core import (
     project,
     replay,
 )
+from contextlab.core.agent.live import export_items
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import EmptySummary, InvalidProjection
 from contextlab.core.items import Injected, Reason
 from contextlab.core.language_model import ModelError
-from contextlab.core.live import export_items
 from contextlab.core.projection import NONE, is_prompt, pair_up
 from contextlab.core.projectors.turn_window import TurnWindow
 from contextlab.core.replaying.stepwise import item_of

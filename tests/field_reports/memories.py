@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contextlab.core import Item, Kind
-from contextlab.core.live import LiveItem
+from contextlab.core.agent.live import LiveItem
 from contextlab.core.projection import Projection
 from contextlab.core.session import AgentSession
 

@@ -9,18 +9,18 @@ from typing import ClassVar, Self
 import pytest
 
 from contextlab.core import Item, Kind, faults_of
+from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
-from contextlab.core.cut import Entries, safe_cut
 from contextlab.core.errors import CompactError
 from contextlab.core.events import Compaction as CompactionEvent
 from contextlab.core.events import ItemEvent, SessionStart, StepEvent
 from contextlab.core.items import Verdict
 from contextlab.core.memory import AgentMemory
-from contextlab.core.outcomes import replaced_by_summary
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.session import AgentSession
-from contextlab.core.session_events import EventKind, SessionEvent
 from contextlab.core.spans import verdicts_at
+from contextlab.core.summarising.cut import Entries, safe_cut
+from contextlab.core.summarising.outcomes import replaced_by_summary
 from contextlab.core.testing import ScriptedModel
 from contextlab.core.timeline import Assembler
 

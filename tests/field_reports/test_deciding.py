@@ -10,12 +10,12 @@ import pytest
 
 from contextlab.adapters.openai_model import OpenAIModel
 from contextlab.core import Budget, Item, Kind
+from contextlab.core.agent.live import Compaction
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.language_model import ModelError, ModelMessage
-from contextlab.core.live import Compaction
-from contextlab.core.outcomes import replaced_by_summary
 from contextlab.core.registry import POLICIES, TRIGGERS
 from contextlab.core.session import AgentSession
+from contextlab.core.summarising.outcomes import replaced_by_summary
 from contextlab.core.testing import ScriptedModel
 from tests.support.fake_openai import FakeOpenAI, fails
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.core.auto_context.preview import CUT, preview
 from contextlab.core.auto_context.tags import body, offload_of
 from contextlab.core.compaction import Deps, Snapshot
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policies.auto_context import AutoContext
-from contextlab.core.reload_tool import ReloadTool
 from contextlab.core.testing import ScriptedModel
 
 from .reports import expected, given

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from contextlab.core import Budget, Context, Kind, Projection, Reason, Source, faults_of
-from contextlab.core.draft import Draft
-from contextlab.core.live import LiveItem
-from contextlab.core.pair_guard import guard_pairs
+from contextlab.core.agent.live import LiveItem
+from contextlab.core.projecting.draft import Draft
+from contextlab.core.projecting.pair_guard import guard_pairs
 from contextlab.core.projection import Projector
 from contextlab.core.projectors.type_aware import TypeAwareProjector
 

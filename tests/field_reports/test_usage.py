@@ -8,9 +8,9 @@ import pytest
 
 from contextlab.adapters.tokens import counter
 from contextlab.core.items import Kind
-from contextlab.core.models import window_for
+from contextlab.core.measuring.models import window_for
+from contextlab.core.measuring.window import fill, limit_of
 from contextlab.core.recorded import RecordedReplayer
-from contextlab.core.window import fill, limit_of
 from tests.field_reports.reports import expected, given
 from tests.importers.codex_log import Rollout
 from tests.importers.reading import Read, lines, read

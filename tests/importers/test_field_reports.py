@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlab.core.models import window_for
+from contextlab.core.measuring.models import window_for
+from contextlab.core.measuring.window import fill
 from contextlab.core.recorded import replay_recorded
-from contextlab.core.window import fill
 from tests.field_reports.reports import given
 from tests.importers.reading import Read, lines, read
 

@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 from contextlab.core import BUILTINS, parse_policy
+from contextlab.core.documents.options import LIMITS, TIERS
 from contextlab.core.events import FileReport
-from contextlab.core.options import LIMITS, TIERS
 from contextlab.importers.base import Source
 from contextlab.importers.lines import records
 from tests.importers.reading import read

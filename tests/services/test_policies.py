@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from contextlab.core.documents.policy_text import PolicyTextError
 from contextlab.core.errors import UnknownNameError
 from contextlab.core.policy import parse_policy
-from contextlab.core.policy_text import PolicyTextError
 from contextlab.queries import policies as reads
 from contextlab.services import policies, projection
 from contextlab.services.actions import perform

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from contextlab.core.documents.presets import PRESETS
 from contextlab.core.policy import BUILTINS
-from contextlab.core.presets import PRESETS
 from contextlab.services import policies
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import PolicyDocument, Session, View, Workspace

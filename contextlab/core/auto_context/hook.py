@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from contextlab.core.agent.reload_tool import PARAMETER, RELOAD_TOOL
 from contextlab.core.auto_context.tags import FORM
 from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Item, Kind
-from contextlab.core.reload_tool import PARAMETER, RELOAD_TOOL
 
 INSTRUCTION = f"""Parts of this conversation were shortened to save room. Where a message ends with a mark like
 {FORM.format("ID")}

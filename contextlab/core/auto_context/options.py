@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from contextlab.core.budget import Mode
+from contextlab.core.documents.options import Options, read_mode, refuse_unknown
 from contextlab.core.errors import PolicyError
-from contextlab.core.options import Options, read_mode, refuse_unknown
 
 PROMPT_SLOTS = ("tool_runs", "previous_rounds", "current_large", "current_round")
 """The strategies whose prompt `custom_prompt` may replace."""

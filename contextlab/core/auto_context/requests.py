@@ -16,7 +16,7 @@ from contextlab.core.compaction import Deps
 from contextlab.core.errors import ContextLabError
 from contextlab.core.items import Item, Kind
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
-from contextlab.core.stand_ins import attachment
+from contextlab.core.projecting.stand_ins import attachment
 
 _ASSISTANT = frozenset({Kind.ASSISTANT, Kind.REASONING, Kind.TOOL_CALL})
 

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from contextlab.core.asking import added
 from contextlab.core.auto_context.estimate import message_tokens, tokens_of
 from contextlab.core.auto_context.messages import Message, View
 from contextlab.core.auto_context.options import AutoContextOptions
@@ -26,8 +25,9 @@ from contextlab.core.errors import CompactError
 from contextlab.core.items import Item, Kind, Reason, Verdict
 from contextlab.core.language_model import ModelUsage
 from contextlab.core.offload import Offload
-from contextlab.core.outcomes import pinned_ids
 from contextlab.core.projection import NONE, Fate, pair_up
+from contextlab.core.summarising.asking import added
+from contextlab.core.summarising.outcomes import pinned_ids
 
 
 @dataclass(slots=True, frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Compressor, Deps
-from contextlab.core.compressing import PLACE, copies, needs_model, read_compressor
+from contextlab.core.documents.options import Options
 from contextlab.core.errors import PolicyError
 from contextlab.core.items import Item
-from contextlab.core.options import Options
+from contextlab.core.summarising.compressing import PLACE, copies, needs_model, read_compressor
 
 
 @dataclass(slots=True, frozen=True)

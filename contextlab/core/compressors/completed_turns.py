@@ -11,9 +11,9 @@ from typing import ClassVar, Self
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import Deps
-from contextlab.core.compressing import PLACE, copies
+from contextlab.core.documents.options import read_mode, refuse_unknown
 from contextlab.core.items import Item
-from contextlab.core.options import read_mode, refuse_unknown
+from contextlab.core.summarising.compressing import PLACE, copies
 from contextlab.core.turns import split_turns
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Deps
-from contextlab.core.compressing import PLACE, copies
+from contextlab.core.documents.options import refuse_unknown
 from contextlab.core.items import Item
-from contextlab.core.options import refuse_unknown
+from contextlab.core.summarising.compressing import PLACE, copies
 
 
 @dataclass(slots=True, frozen=True)

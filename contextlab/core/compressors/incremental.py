@@ -8,7 +8,7 @@
 | the other compressor fails or gives none | raised (EmptySummary); summary and cursor stay                    |
 
 It remembers, so one belongs to one conversation. `state` and `restore` carry it over a restart; where several
-processes share a conversation, core/coordinator.py does the same with a store.
+processes share a conversation, core/agent/coordinator.py does the same with a store.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from threading import Lock
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Compressor, Deps
-from contextlab.core.compressing import PLACE, copies, needs_model, read_compressor
+from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import EmptySummary, StaleHistory
 from contextlab.core.items import Item
-from contextlab.core.options import Options, read_mode
 from contextlab.core.state import pending_after
+from contextlab.core.summarising.compressing import PLACE, copies, needs_model, read_compressor
 
 
 class Incremental:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Deps
-from contextlab.core.compressing import PLACE, SUMMARY_HEADING, ask, new_id
+from contextlab.core.documents.options import Options
 from contextlab.core.errors import PolicyError
 from contextlab.core.items import Injected, Item, Kind
-from contextlab.core.options import Options
-from contextlab.core.transcript import transcript
+from contextlab.core.summarising.compressing import PLACE, SUMMARY_HEADING, ask, new_id
+from contextlab.core.summarising.transcript import transcript
 
 INSTRUCTION = (
     "Shorten this record of a conversation with an agent so that the work can go on from it. Keep facts, numbers, "

@@ -21,11 +21,11 @@ from typing import ClassVar, Self
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import Deps
-from contextlab.core.compressing import ask, copies
 from contextlab.core.compressors.model_summary import read_asking
+from contextlab.core.documents.options import read_mode
 from contextlab.core.items import Item, Kind
 from contextlab.core.language_model import ModelError
-from contextlab.core.options import read_mode
+from contextlab.core.summarising.compressing import ask, copies
 from contextlab.core.turns import has_text
 
 INSTRUCTION = (

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Deps
-from contextlab.core.compressing import EXCERPT_HEADING, PLACE, new_id
+from contextlab.core.documents.options import Options
 from contextlab.core.items import Injected, Item, Kind
-from contextlab.core.options import Options
+from contextlab.core.summarising.compressing import EXCERPT_HEADING, PLACE, new_id
 from contextlab.core.turns import has_text
 
 _SAID = frozenset({Kind.USER, Kind.ASSISTANT, Kind.SUMMARY})

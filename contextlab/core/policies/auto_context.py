@@ -26,9 +26,9 @@ from contextlab.core.auto_context.options import AutoContextOptions, read_auto_c
 from contextlab.core.auto_context.strategy import run_first
 from contextlab.core.auto_context.work import Work
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
-from contextlab.core.file_tracking import cumulative, files_of
 from contextlab.core.items import Verdict
-from contextlab.core.outcomes import BELOW, NOTHING, compaction_report, fate_kept, nothing_done
+from contextlab.core.summarising.file_tracking import cumulative, files_of
+from contextlab.core.summarising.outcomes import BELOW, NOTHING, compaction_report, fate_kept, nothing_done
 
 
 @dataclass(slots=True, frozen=True)

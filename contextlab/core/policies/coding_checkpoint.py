@@ -18,18 +18,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from contextlab.core.asking import SHORT, added, ask, is_too_long, summary_request
 from contextlab.core.budget import Mode
-from contextlab.core.checkpoint import Plan, plan
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
-from contextlab.core.cut import Entries, open_part, whole_pairs, whole_pairs_after
+from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import CompactError
-from contextlab.core.file_tracking import Files, cumulative, files_of
 from contextlab.core.items import Item, Reason, Verdict
-from contextlab.core.local_summary import local_summary
-from contextlab.core.micro_compaction import coding_size, micro_compact, total
-from contextlab.core.options import Options, read_mode
-from contextlab.core.outcomes import (
+from contextlab.core.policies.llm_summary import read_result
+from contextlab.core.projection import Fate
+from contextlab.core.sections import joined
+from contextlab.core.summarising.asking import SHORT, added, ask, is_too_long, summary_request
+from contextlab.core.summarising.checkpoint import Plan, plan
+from contextlab.core.summarising.cut import Entries, open_part, whole_pairs, whole_pairs_after
+from contextlab.core.summarising.file_tracking import Files, cumulative, files_of
+from contextlab.core.summarising.local_summary import local_summary
+from contextlab.core.summarising.micro_compaction import coding_size, micro_compact, total
+from contextlab.core.summarising.outcomes import (
     BELOW,
     NOTHING,
     compaction_report,
@@ -37,10 +40,7 @@ from contextlab.core.outcomes import (
     pinned_ids,
     replaced_by_summary,
 )
-from contextlab.core.policies.llm_summary import read_result
-from contextlab.core.projection import Fate
-from contextlab.core.sections import joined
-from contextlab.core.transcript import LONGEST
+from contextlab.core.summarising.transcript import LONGEST
 
 RETRIES = 3
 MICRO = "tool-result-micro"

@@ -22,15 +22,15 @@ from typing import ClassVar, Self
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import CompactResult, Compressor, Decision, Deps, Outcome, Snapshot
-from contextlab.core.compressing import Metered, as_text, copies, needs_model, read_compressor
 from contextlab.core.compressors.model_summary import ModelSummary
+from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import EmptySummary
-from contextlab.core.file_tracking import cumulative, files_of
 from contextlab.core.items import Item, Kind, Reason, Verdict
-from contextlab.core.memory_size import count_turns
-from contextlab.core.options import Options, read_mode
-from contextlab.core.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
+from contextlab.core.measuring.memory_size import count_turns
 from contextlab.core.projection import Fate, pair_up
+from contextlab.core.summarising.compressing import Metered, as_text, copies, needs_model, read_compressor
+from contextlab.core.summarising.file_tracking import cumulative, files_of
+from contextlab.core.summarising.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
 from contextlab.core.turns import Turn, split_turns
 
 FOLDED = Fate(Verdict.DROPPED, Reason.TOOL_TURN_COMPACTED)

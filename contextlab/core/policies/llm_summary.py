@@ -19,19 +19,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from contextlab.core.asking import SHORT, ask, is_too_long, summary_request
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
-from contextlab.core.cut import Entries, safe_cut, turn_boundary
+from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import CompactError
-from contextlab.core.file_tracking import Files, cumulative, files_of
 from contextlab.core.items import Item
 from contextlab.core.language_model import ModelMessage, ModelReply
-from contextlab.core.local_summary import local_summary
-from contextlab.core.options import Options, read_mode
-from contextlab.core.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
 from contextlab.core.policies.structured_summary import more_entries
 from contextlab.core.sections import keep_known_items, read_reply
+from contextlab.core.summarising.asking import SHORT, ask, is_too_long, summary_request
+from contextlab.core.summarising.cut import Entries, safe_cut, turn_boundary
+from contextlab.core.summarising.file_tracking import Files, cumulative, files_of
+from contextlab.core.summarising.local_summary import local_summary
+from contextlab.core.summarising.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
 
 OPTIONS = ("max_items", "max_output_tokens", "timeout_seconds", "fallback")
 STUB = "Compaction summary unavailable (LLM summarization failed). {} items were summarized."

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import CompactResult, Decision, Deps, Line, Outcome, Sections, Snapshot
+from contextlab.core.documents.options import Options
 from contextlab.core.evidence.approvals import approvals
 from contextlab.core.evidence.commands import failed_commands
 from contextlab.core.evidence.edits import Artifact, changed_artifacts
@@ -32,13 +33,12 @@ from contextlab.core.evidence.sandbox import sandbox_state
 from contextlab.core.evidence.test_results import test_results
 from contextlab.core.evidence.todos import progress
 from contextlab.core.evidence.words import same
-from contextlab.core.file_tracking import Files, cumulative, files_of
 from contextlab.core.items import Item
-from contextlab.core.options import Options
-from contextlab.core.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
 from contextlab.core.policies.structured_summary import more_entries
 from contextlab.core.sections import HEADINGS, render_sections
-from contextlab.core.turn_cut import coverable
+from contextlab.core.summarising.file_tracking import Files, cumulative, files_of
+from contextlab.core.summarising.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
+from contextlab.core.summarising.turn_cut import coverable
 
 HEADLINE = "Summary of what left this memory, put together by rules from the log alone; no model wrote it."
 EARLIER = "\n\n## Earlier Summary\n"

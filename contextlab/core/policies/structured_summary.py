@@ -19,13 +19,13 @@ from typing import ClassVar, Self
 
 from contextlab.core.budget import Budget
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
-from contextlab.core.cut import open_prompt
+from contextlab.core.documents.options import LIMITS, read_budget
 from contextlab.core.items import Verdict
-from contextlab.core.memory_size import count_entries
-from contextlab.core.options import LIMITS, read_budget
-from contextlab.core.outcomes import fate_kept
+from contextlab.core.measuring.memory_size import count_entries
 from contextlab.core.projection import project
 from contextlab.core.report import Report
+from contextlab.core.summarising.cut import open_prompt
+from contextlab.core.summarising.outcomes import fate_kept
 
 MARKER = "AI4J_COMPACT_SUMMARY"
 EARLIER = "Existing summary:"

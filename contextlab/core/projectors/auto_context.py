@@ -22,9 +22,9 @@ from contextlab.core.auto_context.strategy import strategies
 from contextlab.core.auto_context.work import Work
 from contextlab.core.budget import Budget
 from contextlab.core.compaction import Deps, Snapshot
-from contextlab.core.draft import Draft
 from contextlab.core.items import Item, Verdict
 from contextlab.core.policies.auto_context import is_due
+from contextlab.core.projecting.draft import Draft
 from contextlab.core.projection import Placeholder, Projection, Source
 
 WOULD_FIRE = "would fire here: {} (needs a model)"

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from contextlab.core.draft import longest_gap
+from contextlab.core.documents.options import Options
 from contextlab.core.items import LEFT_OUT, Item, Verdict
-from contextlab.core.options import Options
 from contextlab.core.policy import read_part
+from contextlab.core.projecting.draft import longest_gap
 from contextlab.core.projection import NONE, Fate, Projection, Projector, Source, pair_up
 from contextlab.core.projectors.default import DefaultProjector
 from contextlab.core.report import Report

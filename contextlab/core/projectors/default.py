@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from contextlab.core.budget import Budget
-from contextlab.core.draft import Draft
+from contextlab.core.documents.options import LIMITS, read_budget
 from contextlab.core.items import Reason
-from contextlab.core.options import LIMITS, read_budget
-from contextlab.core.pair_guard import guard_pairs
+from contextlab.core.projecting.draft import Draft
+from contextlab.core.projecting.pair_guard import guard_pairs
 from contextlab.core.projection import Projection, Source
 
 NO_RECENT = "no recent items retained"

@@ -17,8 +17,8 @@
 |      | guarded                                                                             |                       |
 
 System items and summaries that stand in memory are no messages: they take no place and stay. What a turn is, stands in
-core/turns.py; what a compressor may answer, in core/compressing.py. Without `deps` (replay) a compressor that needs a
-model is not asked, and the report says so.
+core/turns.py; what a compressor may answer, in core/summarising/compressing.py. Without `deps` (replay) a compressor
+that needs a model is not asked, and the report says so.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from typing import ClassVar, Self
 
 from contextlab.core.budget import Budget, Mode
 from contextlab.core.compaction import Compressor, Deps
-from contextlab.core.compressing import needs_model, read_compressor
-from contextlab.core.options import Options, read_mode
+from contextlab.core.documents.options import Options, read_mode
+from contextlab.core.projecting.window_sheet import WindowSheet
 from contextlab.core.projection import Projection, Source
-from contextlab.core.window_sheet import WindowSheet
+from contextlab.core.summarising.compressing import needs_model, read_compressor
 
 _OPTIONS = (
     "max_attached_turns",

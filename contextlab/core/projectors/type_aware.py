@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from contextlab.core.budget import Budget
-from contextlab.core.draft import Draft
+from contextlab.core.documents.options import LIMITS, TIERS, read_budget
 from contextlab.core.items import Item, Kind, Reason, Verdict
-from contextlab.core.options import LIMITS, TIERS, read_budget
+from contextlab.core.projecting.draft import Draft
+from contextlab.core.projecting.stand_ins import REASONING_CLEARED, result_cleared
 from contextlab.core.projection import NONE, Fate, Placeholder, Projection, Source, is_prompt, last_index
 from contextlab.core.projectors.default import apply_limits
-from contextlab.core.stand_ins import REASONING_CLEARED, result_cleared
 
 TIER1 = Fate(Verdict.CLEARED, Reason.TIER1)
 TIER2 = Fate(Verdict.REASONING_CLEARED, Reason.TIER2)

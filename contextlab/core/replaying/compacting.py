@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from contextlab.core.agent.live import Compaction
 from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.items import IN_CONTEXT, LEFT_OUT, Item, Verdict
-from contextlab.core.live import Compaction
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policy import Policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlab.core.budget import Budget
 from contextlab.core.items import KINDS, Kind
-from contextlab.core.pair_guard import PairGuard
+from contextlab.core.projecting.pair_guard import PairGuard
 from contextlab.core.projection import NONE
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from contextlab.core.items import Reason, Verdict
-from contextlab.core.pair_guard import PairGuard
+from contextlab.core.projecting.pair_guard import PairGuard
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Band, Cut
 from contextlab.core.replaying.sizes import REASONING

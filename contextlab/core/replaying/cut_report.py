@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from contextlab.core.budget import Budget
-from contextlab.core.draft import is_over
 from contextlab.core.items import Reason
-from contextlab.core.pair_guard import PairGuard, guard_note
+from contextlab.core.projecting.draft import is_over
+from contextlab.core.projecting.pair_guard import PairGuard, guard_note
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
 from contextlab.core.replaying.sizes import REASONING, Sent, calibrate

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from contextlab.core.draft import COMPOSED
 from contextlab.core.items import KINDS, Verdict
+from contextlab.core.projecting.draft import COMPOSED
+from contextlab.core.projecting.stand_ins import LOG_CLEARED
 from contextlab.core.projection import KEPT, Fate
 from contextlab.core.replaying.sizes import REASONING, Sent, Sizes
 from contextlab.core.replaying.sums import CALL, RESULT
 from contextlab.core.report import Report
-from contextlab.core.stand_ins import LOG_CLEARED
 from contextlab.core.timeline import UNKNOWN, Timeline
 
 OUT = (Verdict.DROPPED, Verdict.SUMMARISED)

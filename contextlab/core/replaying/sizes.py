@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from contextlab.core.items import KIND_CODE, Kind, estimate_tokens
-from contextlab.core.models import Calibration, calibration_for, claude, reasoning_size
+from contextlab.core.measuring.models import Calibration, calibration_for, claude, reasoning_size
+from contextlab.core.projecting.stand_ins import result_cleared
 from contextlab.core.projection import TokenCount
 from contextlab.core.report import Report
-from contextlab.core.stand_ins import result_cleared
 from contextlab.core.timeline import UNKNOWN, Step, Timeline
 
 REASONING = KIND_CODE[Kind.REASONING]

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 
 from contextlab.core.items import KIND_CODE, Kind
+from contextlab.core.projecting.stand_ins import REASONING_CLEARED
 from contextlab.core.replaying.sizes import REASONING, Sizes
-from contextlab.core.stand_ins import REASONING_CLEARED
 from contextlab.core.timeline import FLAG_PINNED, UNKNOWN
 
 SYSTEM = KIND_CODE[Kind.SYSTEM]

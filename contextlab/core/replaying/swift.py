@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextlab.core.budget import Budget
-from contextlab.core.pair_guard import PairGuard
+from contextlab.core.projecting.pair_guard import PairGuard
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cut_guard import guard_cut
 from contextlab.core.replaying.cut_painter import CutPainter

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
-from contextlab.core.options import Options
+from contextlab.core.documents.options import Options
 
 
 @dataclass(slots=True, frozen=True)

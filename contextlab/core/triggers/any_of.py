@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot, Trigger
+from contextlab.core.documents.options import Options
 from contextlab.core.errors import PolicyError, UnknownNameError
-from contextlab.core.options import Options
 
 
 @dataclass(slots=True, frozen=True)

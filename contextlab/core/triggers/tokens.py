@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
-from contextlab.core.memory_size import snapshot_tokens
-from contextlab.core.options import Options
+from contextlab.core.documents.options import Options
+from contextlab.core.measuring.memory_size import snapshot_tokens
 
 
 @dataclass(slots=True, frozen=True)

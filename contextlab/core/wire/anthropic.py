@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from contextlab.core.stand_ins import EARLIER_CONTEXT
+from contextlab.core.projecting.stand_ins import EARLIER_CONTEXT
 from contextlab.core.wire.conversation import Answer, Call, Conversation, Part, Text, Thought
 from contextlab.core.wire.openai_chat import tool_name
 

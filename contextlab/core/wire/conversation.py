@@ -12,7 +12,7 @@ from typing import Literal
 
 from contextlab.core.budget import Mode
 from contextlab.core.items import IN_CONTEXT, Injected, Kind, Media, Reason, Verdict
-from contextlab.core.stand_ins import NO_RESULT, SUMMARY, attachment, orphan_result, provider_call
+from contextlab.core.projecting.stand_ins import NO_RESULT, SUMMARY, attachment, orphan_result, provider_call
 
 Role = Literal["system", "user", "assistant", "results"]
 

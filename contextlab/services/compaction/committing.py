@@ -12,12 +12,12 @@ from typing import Any
 
 from django.db import transaction
 
-from contextlab.core.commit import merged
-from contextlab.core.compacting import UNSUPPORTED, result_answer, unsupported_confirmations
+from contextlab.core.agent.live import Compaction
+from contextlab.core.committing.commit import merged
+from contextlab.core.committing.compacting import UNSUPPORTED, result_answer, unsupported_confirmations
 from contextlab.core.compaction import Outcome, Snapshot
 from contextlab.core.items import VERDICT_CODE, Verdict
-from contextlab.core.live import Compaction
-from contextlab.core.memory_size import snapshot_tokens
+from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.queries import fates
 from contextlab.services.compaction.memory import MOST_FATES, Held, pack, read_branch, read_memory
 from contextlab.services.compaction.requests import BadRequest

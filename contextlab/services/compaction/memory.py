@@ -10,11 +10,11 @@ from typing import Any
 import zstandard
 
 from contextlab.core.codec import item_fields, read_items
-from contextlab.core.compacting import read_result_answer
+from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, KINDS, Injected, Item, Kind, Media, Verdict
+from contextlab.core.projecting.stand_ins import LOG_CLEARED, result_cleared
 from contextlab.core.recorded import RecordedReplayer
-from contextlab.core.stand_ins import LOG_CLEARED, result_cleared
 from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED, Step
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate

@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from contextlab.adapters.prices import price_of
-from contextlab.core.asking import added
-from contextlab.core.compacting import compacted
+from contextlab.core.agent.live import Compaction
+from contextlab.core.committing.compacting import compacted
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import CompactError, ContextLabError
 from contextlab.core.language_model import ModelError, ModelUsage
-from contextlab.core.live import Compaction
 from contextlab.core.policy import Policy, parse_policy
-from contextlab.core.summary_budget import WithinBudget
+from contextlab.core.summarising.asking import added
+from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.committing import commit
 from contextlab.services.compaction.ids import new_id
 from contextlab.services.compaction.memory import Held, read_memory

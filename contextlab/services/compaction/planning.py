@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from contextlab.adapters.prices import Priced, price_of
-from contextlab.core.compacting import compacted, memory_faults
+from contextlab.core.agent.live import Compaction
+from contextlab.core.committing.compacting import compacted, memory_faults
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import CompactError
 from contextlab.core.items import LEFT_OUT, Item, Verdict
 from contextlab.core.language_model import ModelMessage, ModelReply
-from contextlab.core.live import Compaction
-from contextlab.core.memory_size import snapshot_tokens, text_tokens
-from contextlab.core.pays_back import pays_back
+from contextlab.core.measuring.memory_size import snapshot_tokens, text_tokens
+from contextlab.core.measuring.pays_back import pays_back
 from contextlab.core.projection import item_tokens
 from contextlab.services.compaction.ids import new_id
 from contextlab.services.compaction.memory import Held, read_memory

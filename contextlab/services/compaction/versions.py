@@ -11,10 +11,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from contextlab.core.compacting import exported
+from contextlab.core.committing.compacting import exported
+from contextlab.core.committing.transfer import as_markdown
 from contextlab.core.protocol import FORMATS as WIRES
 from contextlab.core.protocol import export
-from contextlab.core.transfer import as_markdown
 from contextlab.queries.compaction import branch_of
 from contextlab.services.compaction.committing import add_version
 from contextlab.services.compaction.memory import Held, read_branch, read_memory

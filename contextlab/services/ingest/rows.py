@@ -9,7 +9,7 @@ from typing import Any
 
 from contextlab.core.events import ItemEvent
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, Kind, Media
-from contextlab.core.models import window_for
+from contextlab.core.measuring.models import window_for
 from contextlab.core.timeline import UNKNOWN, CompactionRow, ItemRow, Mark, Step, Turn, item_flags
 from contextlab.services.ingest.moments import moment
 from contextlab.store.bulk import clean_text

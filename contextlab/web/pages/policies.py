@@ -10,9 +10,9 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from contextlab.core.documents.policy_schema import schema_text
+from contextlab.core.documents.policy_text import PolicyTextError, parse_policy_text
 from contextlab.core.errors import UnknownNameError
-from contextlab.core.policy_schema import schema_text
-from contextlab.core.policy_text import PolicyTextError, parse_policy_text
 from contextlab.queries import policies as reads
 from contextlab.queries.session import find_session
 from contextlab.services import policies as service

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from contextlab.core.policy_text import PolicyTextError
+from contextlab.core.documents.policy_text import PolicyTextError
 from contextlab.queries import policies as reads
 from contextlab.services import policies as service
 from contextlab.store.models import PolicyDocument

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from contextlab.core import Item, Kind, project
-from contextlab.core.chat_memory import ChatMessage, InMemoryChatMemory
+from contextlab.core.agent.chat_memory import ChatMessage, InMemoryChatMemory
+from contextlab.core.agent.coordinator import Coordinator
 from contextlab.core.compaction import Decision, Deps, Snapshot
-from contextlab.core.compressing import EXCERPT_HEADING
 from contextlab.core.compressors.incremental import Incremental
-from contextlab.core.coordinator import Coordinator
 from contextlab.core.errors import ContextLabError
 from contextlab.core.language_model import ModelError
 from contextlab.core.projectors.turn_window import TurnWindow
 from contextlab.core.registry import COMPRESSORS, TRIGGERS
 from contextlab.core.state import MOST, CompressionState, InMemoryStateStore
+from contextlab.core.summarising.compressing import EXCERPT_HEADING
 from contextlab.core.testing import ScriptedModel
 from tests.core.conformance.cases import case_by_id
 from tests.core.conformance.compare import Raised

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.core.auto_context.estimate import message_tokens, tokens_of
 from contextlab.core.auto_context.hook import INSTRUCTION, before_model_call
 from contextlab.core.auto_context.messages import View
@@ -18,7 +19,6 @@ from contextlab.core.items import Item, Kind
 from contextlab.core.language_model import ModelMessage
 from contextlab.core.offload import InMemoryOffloadStore, Offload, OffloadStore
 from contextlab.core.policies.auto_context import AutoContext
-from contextlab.core.reload_tool import ReloadTool
 from tests.core.conformance.agentscope_session import Session, message_items, settings_of
 from tests.core.conformance.cases import case_by_id
 from tests.core.conformance.given import entries

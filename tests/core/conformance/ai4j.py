@@ -7,14 +7,14 @@ from typing import Any
 
 from contextlab.core import Budget, project
 from contextlab.core.compaction import CompactPolicy, CompactResult, Deps, Outcome, Snapshot
-from contextlab.core.cut import Entries, turn_boundary
 from contextlab.core.errors import ContextLabError
-from contextlab.core.file_tracking import cumulative, files_of
 from contextlab.core.items import Item, Kind
 from contextlab.core.memory import SUMMARY_ID, AgentMemory, WindowedMemoryCompressor
 from contextlab.core.policies.structured_summary import CLOSING, MARKER
 from contextlab.core.projection import Placeholder, Projection
 from contextlab.core.registry import POLICIES, PROJECTORS
+from contextlab.core.summarising.cut import Entries, turn_boundary
+from contextlab.core.summarising.file_tracking import cumulative, files_of
 from contextlab.core.testing import ScriptedModel
 from tests.core.conformance import ai4j_runtime
 from tests.core.conformance.compare import Raised

@@ -7,15 +7,15 @@ from typing import Any, cast
 
 from contextlab.core import Item, Kind
 from contextlab.core.budget import Mode
-from contextlab.core.checkpoint import plan
 from contextlab.core.compaction import CompactPolicy, Deps, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.language_model import ModelError
 from contextlab.core.memory import AgentMemory
-from contextlab.core.micro_compaction import PREFIX, MicroCompaction, micro_compact
 from contextlab.core.policies.coding_checkpoint import CodingCheckpoint
 from contextlab.core.registry import POLICIES
 from contextlab.core.session import AgentSession
+from contextlab.core.summarising.checkpoint import plan
+from contextlab.core.summarising.micro_compaction import PREFIX, MicroCompaction, micro_compact
 from contextlab.core.testing import ScriptedModel
 from tests.core.conformance.compare import Raised
 from tests.core.conformance.given import Given, Unsupported, entries, items_of, model_output

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from contextlab.core import Budget, Item, Kind
+from contextlab.core.agent.live import Compaction, Context
+from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import CompactPolicy, CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError
-from contextlab.core.live import Compaction, Context
 from contextlab.core.memory import AgentMemory
 from contextlab.core.policies.structured_summary import StructuredSummary
 from contextlab.core.projectors.default import DefaultProjector
 from contextlab.core.report import Report
 from contextlab.core.session import AgentSession
-from contextlab.core.session_events import EventKind, SessionEvent
 from tests.core.conformance.compare import Raised
 from tests.core.conformance.given import items_of
 

@@ -236,7 +236,7 @@ def test_results_outlive_the_cleaning_of_runs(session):
 
 def test_a_confirmation_without_words_of_the_user_is_flagged():
     """A claim needs a user item."""
-    from contextlab.core.compacting import unsupported_confirmations
+    from contextlab.core.committing.compacting import unsupported_confirmations
     from contextlab.core.compaction import CompactResult, Line, Sections
     from contextlab.core.items import Item, Kind
 

@@ -3,7 +3,7 @@
 import pytest
 
 from contextlab.adapters.prices import price_of
-from contextlab.core import summary_budget
+from contextlab.core.summarising import summary_budget
 from contextlab.services import compaction, runs
 from contextlab.services.compaction import BadRequest, models
 from contextlab.store.models import ModelAnswer, Run, View

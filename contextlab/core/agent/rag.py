@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from contextlab.core.memory_size import text_tokens
+from contextlab.core.measuring.memory_size import text_tokens
 from contextlab.core.projection import TokenCount
 
 SEPARATOR = "\n\n"

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contextlab.core.breaker import Breaker
+from contextlab.core.agent.breaker import Breaker
+from contextlab.core.agent.live import Compaction
+from contextlab.core.agent.session_events import EventKind
 from contextlab.core.compaction import Decision, Deps
 from contextlab.core.errors import ConcurrentCompression
-from contextlab.core.live import Compaction
-from contextlab.core.memory_size import items_tokens, snapshot_tokens
-from contextlab.core.outcomes import stays
-from contextlab.core.session_events import EventKind
+from contextlab.core.measuring.memory_size import items_tokens, snapshot_tokens
+from contextlab.core.summarising.outcomes import stays
 
 if TYPE_CHECKING:
     from contextlab.core.session import AgentSession

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from contextlab.core.agent.live import Compaction, export_items
 from contextlab.core.compaction import CompactResult, Deps, Line, Sections, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Item, Kind
-from contextlab.core.live import Compaction, export_items
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policy import Policy

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from contextlab.core.budget import Budget
-from contextlab.core.compressing import copies, require_valid
-from contextlab.core.draft import COMPOSED, Draft
 from contextlab.core.items import Item, Kind, Reason, Verdict
-from contextlab.core.pair_guard import guard_pairs
+from contextlab.core.projecting.draft import COMPOSED, Draft
+from contextlab.core.projecting.pair_guard import guard_pairs
 from contextlab.core.projection import NONE, Fate, Projection, Source
 from contextlab.core.report import Report
+from contextlab.core.summarising.compressing import copies, require_valid
 from contextlab.core.turns import Turn, count_messages, messages_of, split_turns
 
 SUMMARISED = Fate(Verdict.SUMMARISED, Reason.COMPACTED)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from contextlab.core.draft import Draft
 from contextlab.core.items import Kind, Reason
+from contextlab.core.projecting.draft import Draft
 from contextlab.core.projection import NONE, is_answer, is_prompt, last_index
 
 GUARDED_BY_REASONING = (Kind.ASSISTANT, Kind.TOOL_CALL)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
-from contextlab.core.draft import must_stay
 from contextlab.core.items import Item, Kind, Reason, Verdict
-from contextlab.core.memory_size import count_entries, items_tokens, text_tokens
+from contextlab.core.measuring.memory_size import count_entries, items_tokens, text_tokens
+from contextlab.core.projecting.draft import must_stay
 from contextlab.core.projection import KEPT, NONE, Fate, TokenCount, pair_up
 from contextlab.core.replaying.faults import shortened
 from contextlab.core.report import Report

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextlab.core.cut import Entries, safe_cut
 from contextlab.core.items import Item, Kind
-from contextlab.core.micro_compaction import total
+from contextlab.core.summarising.cut import Entries, safe_cut
+from contextlab.core.summarising.micro_compaction import total
 
 
 @dataclass(slots=True, frozen=True)

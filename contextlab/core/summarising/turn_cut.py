@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextlab.core.cut import Entries, safe_cut, turn_boundary, whole_pairs
 from contextlab.core.items import Item, Kind
 from contextlab.core.projection import NONE, is_answer, is_prompt, last_index
+from contextlab.core.summarising.cut import Entries, safe_cut, turn_boundary, whole_pairs
 
 
 def coverable(items: Sequence[Item], keep_recent: int) -> list[Item]:

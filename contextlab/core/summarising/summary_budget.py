@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from contextlab.core.asking import is_too_long
 from contextlab.core.compaction import Progress
 from contextlab.core.items import estimate_tokens
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply
-from contextlab.core.transcript import BEGIN, END
+from contextlab.core.summarising.asking import is_too_long
+from contextlab.core.summarising.transcript import BEGIN, END
 
 LONGEST = 4_000
 """Characters of one text that pruning leaves."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from contextlab.core.models import (
+from contextlab.core.measuring.models import (
     CL100K,
     O200K,
     Calibration,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from contextlab.core.models import window_for
+from contextlab.core.measuring.models import window_for
 from contextlab.core.timeline import Step
 
 LimitSource = Literal["logged", "table", "unknown"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextlab.core.compaction import CompactResult, Line, Sections, Snapshot
-from contextlab.core.file_tracking import Files
 from contextlab.core.items import Item, Kind
 from contextlab.core.projection import is_prompt
 from contextlab.core.sections import render_sections
+from contextlab.core.summarising.file_tracking import Files
 
 WIDTH = 240
 """Characters that are shown of a text."""

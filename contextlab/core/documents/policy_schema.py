@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from contextlab.core.options import declared_options
+from contextlab.core.documents.options import declared_options
 from contextlab.core.policy import LONGEST_NAME, NONE, VERSION
 from contextlab.core.registry import COMPRESSORS, POLICIES, PROJECTORS, TRIGGERS, Registry
 

@@ -17,11 +17,11 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from contextlab.core.asking import added
 from contextlab.core.compaction import Compressor, Deps
 from contextlab.core.errors import EmptySummary, InvalidProjection, PolicyError, UnknownNameError
 from contextlab.core.items import Item, Kind
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.core.summarising.asking import added
 
 _BATCH = (Kind.TOOL_CALL, Kind.REASONING)
 """Where every item is an entry of its own, parallel calls follow each other, with reasoning between them."""

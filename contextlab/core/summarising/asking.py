@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import ContextLabError
-from contextlab.core.file_tracking import Files
 from contextlab.core.items import Item
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
-from contextlab.core.overflow import is_overflow
-from contextlab.core.transcript import LONGEST, transcript
+from contextlab.core.summarising.file_tracking import Files
+from contextlab.core.summarising.overflow import is_overflow
+from contextlab.core.summarising.transcript import LONGEST, transcript
 
 _NO_JSON_MODE = re.compile(r"response_format|json.?mode", re.IGNORECASE)
 

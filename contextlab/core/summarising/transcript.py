@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from contextlab.core.items import Item, Kind
+from contextlab.core.projecting.stand_ins import NO_RESULT, attachment
 from contextlab.core.projection import NONE, pair_up
-from contextlab.core.stand_ins import NO_RESULT, attachment
 
 BEGIN, END = "<transcript>", "</transcript>"
 LONGEST = 20_000

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from contextlab.core.compaction import Compressor, Decision, Deps, Snapshot, Trigger
-from contextlab.core.compressing import copies, require_valid
 from contextlab.core.errors import ConcurrentCompression
 from contextlab.core.items import Item
-from contextlab.core.memory_size import count_turns, items_tokens
+from contextlab.core.measuring.memory_size import count_turns, items_tokens
 from contextlab.core.state import CompressionState, StateStore, add_up, check_id, pending_after
+from contextlab.core.summarising.compressing import copies, require_valid
 
 Estimate = Callable[[Sequence[Item]], int]
 """Tokens of some items."""

@@ -21,11 +21,11 @@ from dataclasses import replace
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import Deps, Outcome, Snapshot
-from contextlab.core.cut import open_prompt
 from contextlab.core.items import Item
-from contextlab.core.memory_size import snapshot_tokens
-from contextlab.core.outcomes import compaction_report, stays
+from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.core.projection import KEPT, NONE, TokenCount, pair_up
+from contextlab.core.summarising.cut import open_prompt
+from contextlab.core.summarising.outcomes import compaction_report, stays
 
 Sizes = tuple[int, int]
 """Tokens before and after."""
