@@ -128,8 +128,8 @@ def test_a_click_on_the_map_opens_the_step_with_the_item(live_app: Any) -> None:
     made = a_session()
     page = live_app.open(made.url())
     expect(page.locator("#map[data-ready]")).to_be_visible()
-    box = page.locator("#map").bounding_box()
-    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 30)
+    canvas = page.locator("#map")
+    canvas.click(position={"x": canvas.bounding_box()["width"] * 0.5, "y": 30})
     expect(page).to_have_url(re.compile(r"/steps/1\d\?item=\d+"))
     expect(page.locator(".item.sel")).to_have_count(1)
 
