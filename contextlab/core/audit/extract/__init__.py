@@ -1,0 +1,1 @@
+"""The facts of items, one file for each family of kinds."""
