@@ -211,6 +211,10 @@ class StepShape(Shape):
     limit = Number(allow_null=True)
     limit_source = Text(help_text="logged, table, or empty for unknown")
     exact = Yes(help_text="the request itself was captured, not reconstructed")
+    restart = Text(
+        allow_null=True,
+        help_text="what the log says began anew before the step: new version 2.1.3, session start, ...",
+    )
     ts = Time(allow_null=True)
     usage = UsageShape(source="*")
     report = ReportShape(allow_null=True)

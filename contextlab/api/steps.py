@@ -101,6 +101,7 @@ def _line(opened: Opened, head: StepHead, report: ReportFigures | None) -> dict[
         "model": head.model or None,
         "limit": None if disproved else head.limit,
         "limit_source": "" if disproved else head.limit_source,
+        "restart": head.restart or None,
         "report": None if report is None else report_values(report, reported),
     }
     return values

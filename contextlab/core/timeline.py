@@ -58,6 +58,8 @@ class Step:
     output: int | None = None
     reasoning: int | None = None
     usage_partial: bool = False
+    restart: str = ""
+    """What the log says began anew before it (a new version, a session start, ...); empty where nothing did."""
 
     @property
     def prompt_tokens(self) -> int | None:
@@ -215,6 +217,8 @@ class Assembler:
     _steps: dict[str, Step] = field(default_factory=dict)
     _open_calls: dict[str, list[int]] = field(default_factory=dict)
     _awaiting_summary: dict[str, CompactionRow] = field(default_factory=dict)
+    _restarts: list[str] = field(default_factory=list)
+    """Restarts since the last step."""
 
     def feed(self, event: Event) -> ItemRow | None:
         """Take in one event; returns the row of an item event, None for all others (and for a repeated item)."""
@@ -240,6 +244,8 @@ class Assembler:
             self.links.append(event)
         elif isinstance(event, Note):
             self.notes.append(event)
+            if event.code == "restart" and event.text not in self._restarts:
+                self._restarts.append(event.text)
         else:
             self._update_meta(event)
         return None
@@ -304,6 +310,9 @@ class Assembler:
             number, event.id, len(timeline.turns_list), len(timeline), event.model, event.ts, event.limit
         )
         step.exact = event.exact
+        if self._restarts:
+            step.restart = ", ".join(self._restarts)
+            self._restarts.clear()
         timeline.steps.append(step)
         self._steps[event.id] = step
         if timeline.turns_list:

@@ -44,6 +44,7 @@ class StepHead:
     output: int | None
     reasoning: int | None
     usage_partial: bool
+    restart: str
     ts: datetime | None
 
     @property

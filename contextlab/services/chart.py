@@ -3,8 +3,8 @@
     {
       "buckets": [{"step": n, "from": a, "to": b, "tokens": [by kind, in the order of KINDS without ui], "total": t,
                    "calibrated": c | null, "reported": r | null, "limit": l | null}, ...],
-      "marks": [{"step": n, "kind": "compaction" | "micro" | "clear", "number": k | null, "pre": p | null,
-                 "post": q | null, "trigger": "auto" | ... | null}, ...,
+      "marks": [{"step": n, "kind": "compaction" | "micro" | "clear" | "restart", "number": k | null, "pre": p | null,
+                 "post": q | null, "trigger": "auto" | ... | what began anew | null}, ...,
                 {"step": n, "kind": "compaction" | "would_fire", "mine": true, ...}, ...],
       "steps_total": N,
       "token_source": "counted" | "estimated"
@@ -117,6 +117,18 @@ def marks_of(session: Session, timeline: Timeline, fires: Sequence[Fire] = ()) -
          "pre": _reported(timeline.steps, at_step - 1), "post": _reported(timeline.steps, at_step)}
         for at_step in clears
     ]  # fmt: skip
+    marks += [
+        {
+            "step": step.number,
+            "kind": "restart",
+            "number": None,
+            "trigger": step.restart,
+            "pre": None,
+            "post": None,
+        }
+        for step in timeline.steps
+        if step.restart
+    ]
     return sorted(marks, key=lambda mark: (mark["step"], mark["kind"]))
 
 

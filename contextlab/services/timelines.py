@@ -16,7 +16,7 @@ _ITEM = (
 )  # fmt: skip
 _STEP = (
     "number", "native_id", "turn", "upto", "model", "limit", "limit_source", "exact", "input", "cache_read",
-    "cache_write", "output", "reasoning", "usage_partial",
+    "cache_write", "output", "reasoning", "usage_partial", "restart",
 )  # fmt: skip
 _MARK = ("at_step", "upto", "verdict", "reason", "positions", "all_before", "compaction", "summary")
 
@@ -73,10 +73,10 @@ def _append(timeline: Timeline, rows: Any) -> None:
 
 def _step(row: tuple[Any, ...]) -> Step:
     number, native, turn, upto, model, limit, source, *rest = row
-    exact, given, read, write, output, reasoning, partial = rest
+    exact, given, read, write, output, reasoning, partial, restart = rest
     return Step(
         number, native, turn, upto, model or None, None, limit if source == "logged" else None, exact,
-        given, read, write, output, reasoning, partial,
+        given, read, write, output, reasoning, partial, restart,
     )  # fmt: skip
 
 

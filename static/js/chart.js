@@ -6,7 +6,7 @@ const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
 let data = null, at = -1, colours = palette();
 
-const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", would_fire: "compaction would fire" };
+const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction would fire" };
 const bucketOf = (step) => data.buckets.findIndex((bucket) => bucket.from <= step && step <= bucket.to);
 
 function scale() {
@@ -112,8 +112,8 @@ function marks(pen, x, height, count) {
   for (const mark of data.marks) {
     const place = bucketOf(mark.step);
     const left = place < 0 ? x(count) : x(place);
-    const whole = mark.kind !== "micro";
-    pen.strokeStyle = pen.fillStyle = mark.kind === "clear" ? colours.danger : colours.summary;
+    const whole = mark.kind !== "micro" && mark.kind !== "restart";
+    pen.strokeStyle = pen.fillStyle = mark.kind === "clear" ? colours.danger : mark.kind === "restart" ? colours.muted : colours.summary;
     pen.lineWidth = whole && !crowded ? 1.5 : 1;
     pen.globalAlpha = crowded ? 0.35 : 1;
     // Under a policy the log's own compactions did not happen: they only mark the place.
@@ -134,6 +134,7 @@ function marks(pen, x, height, count) {
 
 function label(mark) {
   const sizes = mark.kind !== "would_fire" && (mark.pre !== null || mark.post !== null) ? `${compact(mark.pre)} → ${compact(mark.post)}` : "";
+  if (mark.kind === "restart") return mark.trigger;
   const name = mark.kind === "clear" ? "cleared" : mark.kind === "would_fire" ? "would fire" : `#${mark.number}`;
   return [name, recorded || mark.mine ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
 }

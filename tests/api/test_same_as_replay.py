@@ -38,9 +38,9 @@ def test_reports_and_items_agree(transactional_db: None, format_: str) -> None:
         found = told.pop(result.step.number)
         report = {name: found["report"][name] for name in expected["report"]}
         assert report == expected["report"], f"step {result.step.number}"
-        assert [found[name] for name in ("turn", "step_id", "model", "limit")] == [
-            expected[name] for name in ("turn", "step_id", "model", "limit")
-        ]
+        own = ("turn", "step_id", "model", "limit")
+        assert [found[name] for name in own] == [expected[name] for name in own]
+        assert found["restart"] == (result.step.restart or None)
         if result.step.number in STEPS[format_]:
             _same_items(api, base, session, replayer, result)
     assert told == {}

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from contextlab.core import Reason, Replay, Verdict, replay_recorded, verdicts_at
-from contextlab.core.events import Cleared, Compaction, Event, ItemEvent, SessionStart, StepEvent, Usage
+from contextlab.core.events import Cleared, Compaction, Event, ItemEvent, Note, SessionStart, StepEvent, Usage
 from contextlab.core.items import Injected, Kind
 from contextlab.core.spans import Painted
 from contextlab.core.timeline import Assembler, Timeline
@@ -239,6 +239,19 @@ def test_changes_outside_the_log(total: int, cached: int, mark: bool, finding: s
     assert result.reports[1].finding == finding
     if not mark:
         assert fates(timeline, result, 2) == [KEPT, KEPT]
+
+
+def test_a_restart_belongs_to_the_step_behind_it() -> None:
+    """What began anew is told at the next step, once, beside the finding that it may explain."""
+    events: list[Event] = [item("u"), StepEvent("s1", model=OPUS), usage("s1", 20_000, 10_000), item("v")]
+    events += [
+        Note("restart", "session start"),
+        Note("restart", "new version 2"),
+        Note("clock", "back by 3 s"),
+    ]
+    timeline, result = seen(*events, StepEvent("s2", model=OPUS), usage("s2", 15_000, 3_000), StepEvent("s3"))
+    assert [step.restart for step in timeline.steps] == ["", "session start, new version 2", ""]
+    assert result.reports[1].finding == "changed_outside_log"
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def a_step(number):
         number, f"step-{number}", number // 3, number * 2, ("opus", "sonnet", None)[number % 3],
         f"2026-03-01T10:00:{number % 60:02d}.123Z" if some else None, 200_000 if number % 5 else None,
         exact=number % 2 == 0, input=number if some else None, output=0, usage_partial=number % 4 == 0,
+        restart="new version 2" if number % 9 == 0 else "",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from contextlab.store.models import (
     Run,
     Session,
     SpanRecord,
+    StepRecord,
     StepReport,
     View,
 )
@@ -285,6 +286,21 @@ def test_a_limit_that_an_accepted_prompt_disproves_is_unknown(tmp_path):
     session = import_well(path)
     assert (session.peak_tokens, session.limit, session.fill_percent) == (219_313, None, None)
     assert [bucket["limit"] for bucket in View.objects.get().chart["buckets"]] == [None, None]
+
+
+def test_a_restart_of_the_client_is_a_mark_on_the_chart(tmp_path):
+    """Where the log says that a new version began, the step that follows carries it and the chart marks it."""
+    log = busy_log()
+    log.user("Back again", version="2.1.30")
+    log.answer("back", text("Hello again."), version="2.1.30")
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(log.data)
+    import_well(path)
+    last = StepRecord.objects.order_by("number").last()
+    assert (last.native_id, last.restart) == ("back", "new version 2.1.30")
+    assert StepRecord.objects.exclude(restart="").count() == 1
+    marks = [mark for mark in View.objects.get().chart["marks"] if mark["kind"] == "restart"]
+    assert [(mark["step"], mark["trigger"]) for mark in marks] == [(last.number, "new version 2.1.30")]
 
 
 def test_a_chart_has_at_most_1200_buckets_each_the_largest_of_its_steps():

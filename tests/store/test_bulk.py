@@ -60,7 +60,8 @@ def test_numbers_beyond_their_column_are_unknown(session):
     """Not wrong, not an error."""
     values = dict.fromkeys(STEP_COLUMNS, 0) | {
         "session_id": session.pk, "revision": 1, "number": 1, "native_id": "s", "model": "", "limit_source": "",
-        "exact": False, "usage_partial": True, "ts": None, "input": 2**63, "output": 2**63 - 1, "limit": None,
+        "exact": False, "usage_partial": True, "restart": "", "ts": None,
+        "input": 2**63, "output": 2**63 - 1, "limit": None,
     }  # fmt: skip
     bulk_insert(StepRecord, STEP_COLUMNS, [[values[name] for name in STEP_COLUMNS]])
     row = StepRecord.objects.get()

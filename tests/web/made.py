@@ -204,6 +204,7 @@ class Log:
                 session=session, number=step.number, native_id=step.id, turn=step.turn, upto=step.upto,
                 model=step.model or "", limit=step.limit, limit_source="logged" if step.limit else "",
                 input=step.input, cache_read=step.cache_read, cache_write=step.cache_write, output=step.output,
+                restart=step.restart,
             )
             for step in timeline.steps
         )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from contextlab.core.events import Note
 from contextlab.core.items import Injected, Kind, Reason, Verdict
 from contextlab.core.spans import Span
 from tests.web.made import Log, Made
@@ -173,6 +174,17 @@ def test_a_step_without_usage_says_so(client: Client) -> None:
     assert "limit unknown" in page.text
     assert "NaN" not in page.text
     assert "full" not in page.text.split("Steps")[0]
+
+
+def test_a_restart_before_a_step_is_told(client: Client) -> None:
+    """With what the log says of it, at the step that followed and at no other; markup in it is text."""
+    log = Log().ask("hello").step(input=900).say("Hi.")
+    log.feed.append(Note("restart", "new version <b>2</b>"))
+    made = log.ask("again").step(input=1000).say("Hi again.").ask("bye").step(input=1100).save()
+    made.view([])
+    told = [step(client, made, number).text for number in (1, 2, 3)]
+    assert ["The process was restarted before this step" in text for text in told] == [False, True, False]
+    assert "before this step: new version <b>2</b>." in told[1]
 
 
 def test_under_a_policy_the_page_says_that_it_is_counterfactual(client: Client) -> None:

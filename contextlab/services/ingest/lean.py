@@ -252,6 +252,7 @@ class _Columns:
         self._ids = Strings()
         self._models: dict[str | None, int] = {}
         self._names: list[str | None] = []
+        self._restarts: dict[int, str] = {}
         self._model, self._turn, self._upto, self._flags = array("i"), array("i"), array("i"), array("b")
         self._numbers = {name: array("q") for name in (*_COLUMNS, "ts")}
 
@@ -263,6 +264,8 @@ class _Columns:
             self._models[step.model] = len(self._names)
             self._names.append(step.model)
         self._ids[len(self)] = step.id
+        if step.restart:
+            self._restarts[len(self)] = step.restart
         self._model.append(self._models[step.model])
         self._turn.append(step.turn)
         self._upto.append(step.upto)
@@ -280,6 +283,7 @@ class _Columns:
             self._names[self._model[place]],
             None if ts == _NONE else (_EPOCH + ts * _MICROSECOND).isoformat(),
             exact=bool(self._flags[place] & 1), usage_partial=bool(self._flags[place] & 2),
+            restart=self._restarts.get(place, ""),
         )  # fmt: skip
         for name in _COLUMNS:
             if (value := self._numbers[name][place]) != _NONE:

@@ -29,7 +29,7 @@ TURN_COLUMNS = (
 )  # fmt: skip
 STEP_COLUMNS = (
     *OWNER, "number", "native_id", "turn", "upto", "model", "limit", "limit_source", "exact", "input", "cache_read",
-    "cache_write", "output", "reasoning", "usage_partial", "ts",
+    "cache_write", "output", "reasoning", "usage_partial", "restart", "ts",
 )  # fmt: skip
 MARK_COLUMNS = (
     *OWNER, "number", "at_step", "upto", "verdict", "reason", "positions", "all_before", "compaction", "summary",
@@ -42,6 +42,7 @@ TEXT_COLUMNS = (*OWNER, "number", "length", "sha256", "data")
 
 ID_LENGTH = 255
 PREVIEW = 240
+RESTART = 120
 MOST_TOKENS = 2**53
 """No window is that large: a figure beyond it, or below 0, is not a number of tokens."""
 
@@ -121,7 +122,7 @@ def step_row(step: Step, disproved: Collection[str | None]) -> tuple[Any, ...]:
         step.number, short_id(step.id), step.turn, step.upto, (step.model or "")[:120], known, source,
         step.exact, tokens_or_none(step.input),
         tokens_or_none(step.cache_read), tokens_or_none(step.cache_write), tokens_or_none(step.output),
-        tokens_or_none(step.reasoning), step.usage_partial, moment(step.ts),
+        tokens_or_none(step.reasoning), step.usage_partial, clean_text(step.restart, RESTART), moment(step.ts),
     )  # fmt: skip
 
 

@@ -213,6 +213,8 @@ class StepRecord(SessionRow):
     output = models.BigIntegerField(null=True)
     reasoning = models.BigIntegerField(null=True)
     usage_partial = models.BooleanField(default=False)
+    restart = models.CharField(max_length=120, default="", blank=True)
+    """What the log says began anew before it; empty where nothing did."""
     ts = models.DateTimeField(null=True)
 
     class Meta:
