@@ -16,9 +16,9 @@ from contextlab.api.schema import CURSOR, LIMIT, VIEW, paged, query
 from contextlab.api.shapes import SessionDetail, SessionShape, StepShape, TurnShape
 from contextlab.api.steps import step_lines
 from contextlab.queries.keyset import Key
+from contextlab.queries.marks import COMPACTION_COLUMNS
 from contextlab.queries.session_filters import DEFAULT_SORT, FLAGS, SORTS, Filters
 from contextlab.queries.sessions import session_page
-from contextlab.queries.step import COMPACTION_COLUMNS
 from contextlab.store.models import CompactionRecord, StepRecord, TurnRecord
 
 COMPACTIONS_SHOWN = 500

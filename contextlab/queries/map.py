@@ -2,13 +2,13 @@
 
     {"steps": [first, last], "items": [first, last], "bands": [[first_item, last_item, kind, tokens], ...],
      "rects": [[first_band, last_band, verdict, reason, first_step, end_step], ...], "exact": bool,
-     "kinds": [...], "verdicts": [...], "reasons": [...], "marks": [[step, number], ...], "token_source": ...}
+     "kinds": [...], "verdicts": [...], "reasons": [...], "marks": [[step, number, made], ...], "token_source": ...}
 
 Kinds, verdicts and reasons are indices into their lists; bands and steps of a rectangle are half-open in steps,
-inclusive in bands. `kept` is written out, so that a reader needs no rule. A band is one item while there are at most
-BANDS of them, else a run of neighbours: it shows the kind that has most of its tokens, and of the items of that kind
-the fate that most of their tokens have (`exact` is then false). Where that is more than RECTANGLES, steps are put
-together until it is not.
+inclusive in bands. A mark is a compaction of the view; one that is not `made` was due and needs a model. `kept` is
+written out, so that a reader needs no rule. A band is one item while there are at most BANDS of them, else a run of
+neighbours: it shows the kind that has most of its tokens, and of the items of that kind the fate that most of their
+tokens have (`exact` is then false). Where that is more than RECTANGLES, steps are put together until it is not.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from typing import Any
 from django.db.models import Q
 
 from contextlab.core.items import KIND_CODE, KINDS, VERDICT_CODE, VERDICTS, Kind, Reason, Verdict
+from contextlab.queries.marks import marks_between
 from contextlab.queries.step import Seen
-from contextlab.store.models import CompactionRecord, ItemRecord, SpanRecord, StepRecord, StepReport
+from contextlab.store.models import ItemRecord, SpanRecord, StepRecord, StepReport
 
 BANDS = 400
 RECTANGLES = 4000
@@ -69,12 +70,7 @@ def context_map(seen: Seen, first_step: int, last_step: int, whole: bool) -> dic
     fates = _fates(view_id, bands, (low, high), (first_step, last_step), reasons)
     exact = all(band.first == band.last for band in bands)
     rects, width = _fitting(bands, fates, first_step, last_step)
-    marks = CompactionRecord.objects.filter(
-        session_id=seen.session_id,
-        revision=seen.revision,
-        micro=False,
-        at_step__range=(first_step, last_step),
-    )
+    marks = marks_between(seen, first_step, last_step)[:COLUMNS]
     return {
         "steps": [first_step, last_step],
         "items": [low, max(high - 1, low)],
@@ -84,7 +80,7 @@ def context_map(seen: Seen, first_step: int, last_step: int, whole: bool) -> dic
         "kinds": list(KINDS),
         "verdicts": list(VERDICTS),
         "reasons": reasons,
-        "marks": list(marks.order_by("number").values_list("at_step", "number")[:COLUMNS]),
+        "marks": [[mark.step, mark.number, mark.made] for mark in marks],
         "token_source": "counted" if counted else "estimated",
     }
 

@@ -14,7 +14,7 @@ from contextlab.core.documents.policy_text import write_json
 from contextlab.core.documents.presets import PRESETS
 from contextlab.core.errors import PolicyError, UnknownNameError
 from contextlab.core.policy import BUILTINS, NONE, Policy, builtin, parse_policy
-from contextlab.store.models import PolicyCompaction, PolicyDocument, PolicyVersion, Session
+from contextlab.store.models import PolicyDocument, PolicyVersion, Session
 
 SHOWN = 200
 VERSIONS = 100
@@ -83,23 +83,6 @@ class PolicyPage:
     versions: Sequence[VersionLine] = field(default_factory=tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class FireLine:
-    """Where a view's policy compacted, or would have."""
-
-    step: int
-    made: bool
-    reason: str
-    rule: str
-    estimate: int | None
-    threshold: int | None
-    tokens_before: int | None
-    tokens_after: int | None
-    summarised: int
-    method: str
-    summary: str = ""
-
-
 def known_policy(workspace_id: int, name: str) -> Policy:
     """The policy of a name: of the package, a preset, or the workspace's; raises UnknownNameError, or PolicyError for
     one whose parts are no longer installed."""
@@ -125,6 +108,14 @@ def hash_of(workspace_id: int, name: str) -> str:
         return builtin(name).hash
     rows = PolicyDocument.objects.filter(workspace_id=workspace_id, name=name)
     return rows.values_list("policy_hash", flat=True).first() or ""
+
+
+def compacts(workspace_id: int, name: str) -> bool:
+    """Whether the policy of this name compacts; False when there is none, or when it cannot be used here."""
+    try:
+        return known_policy(workspace_id, name).compaction is not None
+    except (UnknownNameError, PolicyError):
+        return False
 
 
 def own_names(workspace_id: int, most: int = SHOWN) -> list[str]:
@@ -187,24 +178,6 @@ def text_of(name: str) -> str | None:
     if name in BUILTINS:
         return write_json(BUILTINS[name])
     return write_json(PRESETS[name].document) if name in PRESETS else None
-
-
-def fires_of(view_id: int) -> list[FireLine]:
-    """Where a view's policy compacted or would have, in order, without the summaries."""
-    rows = PolicyCompaction.objects.filter(view_id=view_id).order_by("step")
-    return [FireLine(*row) for row in rows.values_list(*_FIRE)[:SHOWN]]
-
-
-def summary_before(view_id: int, step: int) -> FireLine | None:
-    """The compaction whose summary stands in the view's memory at a step."""
-    rows = PolicyCompaction.objects.filter(view_id=view_id, step__lte=step, made=True).order_by("-step")
-    found = rows.values_list(*_FIRE, "summary").first()
-    return FireLine(*found) if found else None
-
-
-_FIRE = (
-    "step", "made", "reason", "rule", "estimate", "threshold", "tokens_before", "tokens_after", "summarised", "method",
-)  # fmt: skip
 
 
 def _own(row: PolicyDocument) -> PolicyLine:

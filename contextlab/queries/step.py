@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
 from contextlab.queries.scope import Scope
-from contextlab.store.models import CompactionRecord, StepRecord, StepReport, TurnRecord
+from contextlab.store.models import StepRecord, StepReport, TurnRecord
 
 STEPS_AROUND = 8
-MARKS_READ = 5000
 SMALL_GAP = 100
 """Items. Shorter stretches are folded inside the list like any other."""
 
@@ -159,26 +157,6 @@ class TurnLine:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionLine:
-    """A compaction that the log records, as a mark."""
-
-    number: int
-    micro: bool
-    at_step: int
-    trigger: str
-    pre_tokens: int | None
-    post_tokens: int | None
-    tokens_saved: int | None
-    opaque: bool
-    summary: int | None
-    items_summarised: int | None
-    ts: datetime | None
-
-
-COMPACTION_COLUMNS = tuple(field.name for field in fields(CompactionLine))
-
-
-@dataclass(frozen=True, slots=True)
 class Around:
     """A step and its neighbours, read at once."""
 
@@ -253,31 +231,3 @@ def turn_line(seen: Seen, number: int) -> TurnLine:
     turns = TurnRecord.objects.filter(session_id=seen.session_id, revision=seen.revision, number=number)
     found = turns.values_list("title", "first_step", "last_step").first()
     return TurnLine(number, *(found or ("", None, None)))
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """Where the compactions of a log took effect."""
-
-    places: Sequence[tuple[int, int]]
-    """(step, number) of each compaction, in order; micro-compactions are not among them."""
-    here: Sequence[CompactionLine]
-    """Those in force from exactly the step that was asked for on, micro-compactions too."""
-
-    def around(self, step: int) -> tuple[int | None, int | None]:
-        """Steps of the nearest compaction before and after a step."""
-        steps = [at for at, _ in self.places]
-        before, after = bisect_left(steps, step), bisect_right(steps, step)
-        return (steps[before - 1] if before else None), (steps[after] if after < len(steps) else None)
-
-    def numbers(self) -> dict[int, int]:
-        """Number of the compaction by the step at which it took effect."""
-        return dict(self.places)
-
-
-def read_marks(seen: Seen, step: int) -> Marks:
-    """The compactions of a session, with those at a step in full."""
-    marks = CompactionRecord.objects.filter(session_id=seen.session_id, revision=seen.revision)
-    places = marks.filter(micro=False).order_by("number").values_list("at_step", "number")
-    here = marks.filter(at_step=step).order_by("micro", "number").values_list(*COMPACTION_COLUMNS)
-    return Marks(list(places[:MARKS_READ]), [CompactionLine(*values) for values in here[:4]])

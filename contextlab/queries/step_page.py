@@ -10,6 +10,7 @@ from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
 from contextlab.queries.changes import Changes, Part
 from contextlab.queries.context import Entry, Fold, Gap
+from contextlab.queries.marks import Mark, read_marks
 from contextlab.queries.scope import Reading, Scope
 from contextlab.queries.shares import Share, shares
 from contextlab.queries.step import Seen
@@ -37,8 +38,8 @@ class StepPage:
     report: steps.ReportFigures | None = None
     scope: Scope | None = None
     lines: Sequence[steps.StepLine] = ()
-    compactions: Sequence[steps.CompactionLine] = ()
-    """Those in force from exactly this step on."""
+    compactions: Sequence[Mark] = ()
+    """Those of the view in force from exactly this step on."""
     compaction_numbers: Mapping[int, int] = field(default_factory=dict)
     """Number of the compaction by the step at which it took effect."""
     compaction_before: int | None = None
@@ -116,7 +117,7 @@ def step_page(seen: Seen, number: int, wanted: Wanted) -> StepPage | None:
     turn, scope = steps.turn_line(seen, head.turn), near.scope(seen, number)
     if scope is None:
         return StepPage(head, turn, seen.recorded)
-    marks, reading, found = steps.read_marks(seen, number), Reading(scope), differences.changes(scope)
+    marks, reading, found = read_marks(seen, number), Reading(scope), differences.changes(scope)
     before, after = marks.around(number)
     return StepPage(
         head, turn, seen.recorded, near.reports[number], scope, lines=near.lines(), compactions=marks.here,

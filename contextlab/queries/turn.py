@@ -11,8 +11,9 @@ from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
 
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.queries.items import COLUMNS, ItemRow, item_rows
+from contextlab.queries.marks import Mark, marks_between
 from contextlab.queries.step import REPORT_COLUMNS, ReportFigures, Seen, StepLine, steps_between
-from contextlab.store.models import CompactionRecord, ItemRecord, StepRecord, StepReport, TurnRecord
+from contextlab.store.models import ItemRecord, StepRecord, StepReport, TurnRecord
 
 TURNS = 50
 STEPS = 60
@@ -33,8 +34,8 @@ class TurnRow:
     """Smallest and largest context of its steps, counted or estimated as the report says."""
     high: int | None
     report: ReportFigures | None
-    compactions: Sequence[int]
-    """Numbers of the compactions that took effect in it."""
+    compactions: Sequence[Mark]
+    """Those of the view that took effect in it, or would have."""
 
     @property
     def steps(self) -> int:
@@ -134,14 +135,13 @@ def _rows(seen: Seen, turns: Sequence[tuple[Any, ...]]) -> list[TurnRow]:
     ends = [last for _, _, _, _, _, last, *_ in turns if last is not None]
     reports = StepReport.objects.filter(view_id=seen.view_id or 0, step__in=ends).values_list(*REPORT_COLUMNS)
     by_step = {values[0]: ReportFigures(*values) for values in reports}
-    marks = CompactionRecord.objects.filter(session_id=seen.session_id, revision=seen.revision, micro=False)
     first = min((start for _, _, _, _, start, *_ in turns if start is not None), default=0)
-    cuts = list(
-        marks.filter(at_step__range=(first, max(ends, default=0))).values_list("at_step", "number")[:500]
-    )
+    marks = marks_between(seen, first, max(ends, default=0))
     rows = []
     for number, title, trigger, status, start, end, ts, low, high in turns:
-        inside = [cut for step, cut in cuts if start is not None and end is not None and start <= step <= end]
+        inside = [
+            mark for mark in marks if start is not None and end is not None and start <= mark.step <= end
+        ]
         report = by_step.get(end) if end is not None else None
         rows.append(TurnRow(number, title, trigger, status, start, end, ts, low, high, report, inside))
     return rows

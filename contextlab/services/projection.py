@@ -188,12 +188,12 @@ def _make(job: Job, writer: ViewWriter) -> Made:
         figures.add(report, limit)
     spans = replayer.spans()
     view.counted = figures.counted
-    fires = replayer.fires if isinstance(replayer, Replayer) else []
+    fires = replayer.fires if isinstance(replayer, Replayer) else None
     view.chart = chart.chart(marks_of(job.session, timeline, fires), figures.counted)
     view.steps = len(timeline.steps)
     writer.end(view, spans)
     view.revision, view.stale = job.session.revision, False
-    return Made(job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires)
+    return Made(job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires or ())
 
 
 def _replayer(job: Job) -> RecordedReplayer | Replayer:

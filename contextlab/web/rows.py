@@ -137,14 +137,6 @@ class Speller:
 
     def fold(self, fold: Fold) -> ShownFold:
         """The row of a run that was left out."""
-        number = self.compactions.get(fold.since) if fold.reasons == (Reason.COMPACTED,) else None
-        if number is not None:
-            why = f"replaced by the summary of compaction #{number}"
-        else:
-            why = "left out: " + "; ".join(
-                words.REASON_LABELS.get(r, r.replace("_", " ")) for r in fold.reasons
-            )
-            why += "" if fold.exact else "; there may be other reasons inside"
         inside = self.selected is not None and fold.first <= self.selected <= fold.last
         page = self._address(show="left-out")
         return ShownFold(

@@ -78,9 +78,11 @@ function lines(pen, view, colours) {
   pen.lineWidth = crowded ? 1 : 1.2;
   pen.globalAlpha = crowded ? 0.35 : 1;
   pen.strokeStyle = colours.summary;
-  // Under a policy the log's own compactions did not happen: they only mark the place.
-  pen.setLineDash(canvas.dataset.view === "recorded" ? [] : [2, 3]);
-  for (const [step] of data.marks) stroke(pen, view.x(step), 2, view.x(step), bottom);
+  // Dashed: due, but not made, since it needs a model.
+  for (const [step, , made] of data.marks) {
+    pen.setLineDash(made ? [] : [2, 3]);
+    stroke(pen, view.x(step), 2, view.x(step), bottom);
+  }
   pen.setLineDash([]);
   pen.globalAlpha = 1;
   pen.fillStyle = colours.muted;
@@ -132,7 +134,9 @@ function tell() {
   const fate = found
     ? `${spelled(data.verdicts[found[2]])}${reason ? ` (${REASONS[reason] ?? spelled(reason)})` : ""}, steps ${full(found[4])} to ${full(found[5] - 1)}${found[5] - 1 >= data.steps[1] ? " or longer" : ""}`
     : "not in memory yet";
-  readout.textContent = `step ${full(at.step)} · ${name} · ${fate} · ${compact(tokens)} tokens ${data.token_source}`;
+  const mark = data.marks.find(([step]) => step === at.step);
+  const cut = mark ? ` · ${mark[2] ? `compaction #${mark[1]}` : "compaction would fire here"}` : "";
+  readout.textContent = `step ${full(at.step)}${cut} · ${name} · ${fate} · ${compact(tokens)} tokens ${data.token_source}`;
 }
 
 function move(step, band, quiet = false) {

@@ -10,6 +10,7 @@ import pytest
 from contextlab.core.documents.policy_text import PolicyTextError
 from contextlab.core.errors import UnknownNameError
 from contextlab.core.policy import parse_policy
+from contextlab.queries import fires
 from contextlab.queries import policies as reads
 from contextlab.services import policies, projection
 from contextlab.services.actions import perform
@@ -164,13 +165,12 @@ def test_a_view_that_compacts_tells_where(session: Session) -> None:
     first = rows[0]
     assert (first.made, first.rule, first.threshold, first.method) == (True, "items > 12", 12, "rules")
     assert "no model wrote it" in first.summary
-    marks = [mark for mark in view.chart["marks"] if mark.get("mine")]
-    assert [mark["step"] for mark in marks] == [row.step for row in rows]
-    assert not [mark for mark in view.chart["marks"] if mark["kind"] == "micro"]
+    marks = [(mark["kind"], mark["step"]) for mark in view.chart["marks"]]
+    assert marks == [("compaction", row.step) for row in rows]
     report = StepReport.objects.get(view=view, step=first.step)
     assert report.notes[0].startswith("compacted here: items > 12")
     assert report.summarised_items == first.summarised
-    standing = reads.summary_before(view.pk, session.steps)
+    standing = fires.summary_before(view.pk, session.steps)
     assert standing is not None
     assert standing.step == rows[-1].step
 
@@ -182,7 +182,7 @@ def test_a_view_whose_policy_needs_a_model_marks_the_place(session: Session) -> 
     view = view_of(session, "asks")
     (row,) = PolicyCompaction.objects.filter(view=view)
     assert (row.made, row.reason) == (False, "needs_model")
-    assert [mark["kind"] for mark in view.chart["marks"] if mark.get("mine")] == ["would_fire"]
+    assert [mark["kind"] for mark in view.chart["marks"]] == ["would_fire"]
     last = StepReport.objects.get(view=view, step=session.steps)
     assert last.notes[0] == f"after an unmade compaction (step {row.step})"
 

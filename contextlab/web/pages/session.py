@@ -10,8 +10,11 @@ from django.urls import path
 
 from contextlab.queries import session as sessions
 from contextlab.queries import step as steps
+from contextlab.queries.fires import Fires, fires_of
+from contextlab.queries.marks import has_marks
+from contextlab.queries.policies import compacts
 from contextlab.queries.turn import turn_table
-from contextlab.web.opened import number_in, open_page, open_session, view_links
+from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_session, view_links
 
 TABLE_STEPS = 50
 
@@ -32,8 +35,21 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     values |= {
         "page": sessions.session_page(opened.session, opened.seen),
         "views": view_links(opened, "session"),
+        "has_marks": has_marks(opened.seen),
+        "fires": _fires(opened),
     }
     return render(request, "pages/session.html", values)
+
+
+def _fires(opened: Opened) -> Fires | None:
+    """What the policy of the view did; None in the recorded view, and for a policy that never compacts."""
+    if (
+        opened.view_id is None
+        or opened.name == RECORDED
+        or not compacts(opened.session.workspace_id, opened.name)
+    ):
+        return None
+    return fires_of(opened.session, opened.view_id)
 
 
 def step_table(request: HttpRequest, uid: UUID) -> HttpResponse:

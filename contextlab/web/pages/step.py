@@ -12,7 +12,7 @@ from django.urls import path
 from contextlab.core.protocol import FORMATS
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
-from contextlab.queries.policies import summary_before
+from contextlab.queries.fires import summary_before
 from contextlab.queries.scope import Scope
 from contextlab.queries.shares import all_shares
 from contextlab.queries.step_page import StepPage, Wanted, step_page
