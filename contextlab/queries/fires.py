@@ -63,8 +63,7 @@ def summary_before(view_id: int, step: int) -> FireLine | None:
     found = rows.order_by("-step").values_list(*_COLUMNS, "summary").first()
     if found is None:
         return None
-    *columns, summary = found
-    return FireLine(*columns, number=rows.count(), summary=summary)
+    return replace(FireLine(*found[:-1]), number=rows.count(), summary=found[-1])
 
 
 def _asked_for(session: Session, view_id: int, steps: Iterable[int]) -> dict[int, UUID]:
@@ -73,7 +72,9 @@ def _asked_for(session: Session, view_id: int, steps: Iterable[int]) -> dict[int
         session=session, revision=session.revision, at_step__in=list(steps), result__isnull=False,
         policy_hash__in=View.objects.filter(pk=view_id).values("policy_hash"),
     )  # fmt: skip
-    return dict(jobs.order_by("id").values_list("at_step", "run__uid"))
+    return {
+        step: run for step, run in jobs.order_by("id").values_list("at_step", "run__uid") if step is not None
+    }
 
 
 _COLUMNS = tuple(field.name for field in fields(FireLine))[:10]

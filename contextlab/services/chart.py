@@ -5,7 +5,7 @@
                    "calibrated": c | null, "reported": r | null, "limit": l | null}, ...],
       "marks": [{"step": n, "kind": "compaction" | "micro" | "clear" | "restart", "number": k | null, "pre": p | null,
                  "post": q | null, "trigger": "auto" | ... | what began anew | null}, ...,
-                {"step": n, "kind": "compaction" | "would_fire", "mine": true, ...}, ...],
+                {"step": n, "kind": "would_fire", ...}, ...],
       "steps_total": N,
       "token_source": "counted" | "estimated"
     }
@@ -13,8 +13,8 @@
 At most BUCKETS buckets. Where there are more steps, a bucket shows the largest step of its range `from`..`to`
 (inclusive) and nothing of the others; `step` is that step. "Largest" goes by `total`, the tokens projected by our own
 count: all figures of a bucket belong to that one step. `pre` is the context before a mark and `post` the one after
-it, as the log states them, else as the provider reported them for the steps beside it. A mark that is `mine` is the
-view's own policy's; where there are such, the log's compactions, which did not happen there, are not shown.
+it, as the log states them, else as the provider reported them for the steps beside it. In the view of a policy the
+compactions are the policy's: the log's own did not happen there. `would_fire` is one that needs a model.
 """
 
 from __future__ import annotations
@@ -92,12 +92,14 @@ def point_of(step: Step, report: Report, limit: int | None) -> Point:
     )
 
 
-def marks_of(session: Session, timeline: Timeline, fires: Sequence[Fire] = ()) -> list[dict[str, Any]]:
-    """What the log records of compactions, micro-compactions and cleared contexts, in order; with `fires` of a view's
-    policy those in the place of the log's compactions."""
+def marks_of(
+    session: Session, timeline: Timeline, fires: Sequence[Fire] | None = None
+) -> list[dict[str, Any]]:
+    """What the log records of compactions, micro-compactions and cleared contexts, in order; in the view of a policy
+    its `fires` in the place of the log's compactions."""
     columns = ("at_step", "micro", "number", "pre_tokens", "post_tokens", "trigger")
     rows = CompactionRecord.objects.filter(session=session, revision=session.revision)
-    if fires or not (session.compactions or session.micro_compactions):
+    if fires is not None or not (session.compactions or session.micro_compactions):
         rows = rows.none()
     marks = [
         {
@@ -110,7 +112,7 @@ def marks_of(session: Session, timeline: Timeline, fires: Sequence[Fire] = ()) -
         }
         for at_step, micro, number, pre, post, trigger in rows.values_list(*columns)
     ]
-    marks += [_mark_of(fire, number) for number, fire in enumerate(fires, 1)]
+    marks += [_mark_of(fire, number) for number, fire in enumerate(fires or (), 1)]
     clears = {mark.at_step for mark in timeline.marks if mark.reason == Reason.CONTEXT_CLEARED}
     marks += [
         {"step": at_step, "kind": "clear", "number": None, "trigger": None,
@@ -134,7 +136,7 @@ def marks_of(session: Session, timeline: Timeline, fires: Sequence[Fire] = ()) -
 
 def _mark_of(fire: Fire, number: int) -> dict[str, Any]:
     return {
-        "step": fire.step, "kind": "compaction" if fire.made else "would_fire", "mine": True, "number": number,
+        "step": fire.step, "kind": "compaction" if fire.made else "would_fire", "number": number,
         "pre": fire.tokens_before if fire.made else fire.estimate, "post": fire.tokens_after, "trigger": fire.rule,
     }  # fmt: skip
 

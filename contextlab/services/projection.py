@@ -193,7 +193,9 @@ def _make(job: Job, writer: ViewWriter) -> Made:
     view.steps = len(timeline.steps)
     writer.end(view, spans)
     view.revision, view.stale = job.session.revision, False
-    return Made(job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires or ())
+    return Made(
+        job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires or ()
+    )
 
 
 def _replayer(job: Job) -> RecordedReplayer | Replayer:

@@ -116,8 +116,8 @@ function marks(pen, x, height, count) {
     pen.strokeStyle = pen.fillStyle = mark.kind === "clear" ? colours.danger : mark.kind === "restart" ? colours.muted : colours.summary;
     pen.lineWidth = whole && !crowded ? 1.5 : 1;
     pen.globalAlpha = crowded ? 0.35 : 1;
-    // Under a policy the log's own compactions did not happen: they only mark the place.
-    pen.setLineDash(whole && (recorded || (mark.mine && mark.kind === "compaction")) ? [] : [2, 3]);
+    // Dashed: due, but not made, since it needs a model; or small.
+    pen.setLineDash(whole && mark.kind !== "would_fire" ? [] : [2, 3]);
     pen.beginPath();
     pen.moveTo(left, whole ? 4 : TOP);
     pen.lineTo(left, height - BOTTOM);
@@ -136,7 +136,7 @@ function label(mark) {
   const sizes = mark.kind !== "would_fire" && (mark.pre !== null || mark.post !== null) ? `${compact(mark.pre)} → ${compact(mark.post)}` : "";
   if (mark.kind === "restart") return mark.trigger;
   const name = mark.kind === "clear" ? "cleared" : mark.kind === "would_fire" ? "would fire" : `#${mark.number}`;
-  return [name, recorded || mark.mine ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
+  return [name, recorded || mark.kind !== "clear" ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
 }
 
 function axis(pen, x, height, count) {
@@ -185,7 +185,7 @@ function placeAt(event) {
 
 function nextMark(by) {
   const here = data.buckets[at]?.step ?? (by > 0 ? 0 : Infinity);
-  const steps = data.marks.filter((mark) => mark.kind === "compaction").map((mark) => mark.step);
+  const steps = data.marks.filter((mark) => ["compaction", "would_fire"].includes(mark.kind)).map((mark) => mark.step);
   const step = by > 0 ? steps.find((one) => one > here) : steps.findLast((one) => one < here);
   const place = step === undefined ? -1 : bucketOf(step);
   if (place >= 0) move(place);
