@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextlab.api.base import Opened
+from contextlab.api.base import RECORDED, Opened
 from contextlab.core.items import KINDS, Kind, Reason, Verdict
 from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.queries import fates
@@ -28,7 +28,8 @@ def seen_items(
     )
     items = list(rows.values(*COLUMNS))
     tools = _tools(opened, items)
-    summaries = _summaries(opened, step)
+    # Under a policy the log's own summaries replaced nothing.
+    summaries = _summaries(opened, step) if opened.name == RECORDED else []
     found = []
     for item in items:
         fate = by_position.get(item["position"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.cli._reading import Counting, Read, read
-from contextlab.core.items import IN_CONTEXT, KINDS, Kind, Reason, Verdict
+from contextlab.core.items import IN_CONTEXT, KINDS, Injected, Item, Kind, Reason, Verdict
 from contextlab.core.measuring.tokens import TokenCounter
 from contextlab.core.measuring.window import limit_of
 from contextlab.core.policy import Policy
@@ -16,7 +16,15 @@ from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.replay import Replayer, StepResult
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted, verdicts_at
-from contextlab.core.timeline import UNKNOWN, Assembler, ItemRow, Timeline
+from contextlab.core.timeline import (
+    FLAG_ERROR,
+    FLAG_NO_RESULT_NEEDED,
+    FLAG_OPENS_TURN,
+    UNKNOWN,
+    Assembler,
+    ItemRow,
+    Timeline,
+)
 from contextlab.importers.base import Source
 
 REPORT_KEYS = (
@@ -37,7 +45,9 @@ class Session:
     ids: list[str] = field(default_factory=list)
     entries: list[str] = field(default_factory=list)
     texts: list[str] | None = None
-    """Kept only for policies, whose projectors may read texts."""
+    """Kept only where they are read: by policies, and for summaries and observations."""
+    injected: dict[int, Injected] = field(default_factory=dict)
+    """Why an item is not a person's prompt, by position."""
 
     @property
     def name(self) -> str:
@@ -48,6 +58,7 @@ class Session:
 def sessions_of(source: Source, counter: TokenCounter | None, keep_texts: bool) -> list[Session]:
     """The sessions of a file, with their tokens counted where there is a counter. Raises UnreadableFile."""
     names: dict[str, tuple[list[str], list[str], list[str]]] = {}
+    injected: dict[str, dict[int, Injected]] = {}
     counting = None if counter is None else Counting(counter)
 
     def note(key: str, row: ItemRow) -> None:
@@ -56,6 +67,8 @@ def sessions_of(source: Source, counter: TokenCounter | None, keep_texts: bool) 
         entries.append(row.event.entry)
         if keep_texts:
             texts.append(row.event.text)
+        if row.event.injected is not None:
+            injected.setdefault(key, {})[row.position] = row.event.injected
         if counting is not None:
             counting.add(key, row)
 
@@ -65,8 +78,29 @@ def sessions_of(source: Source, counter: TokenCounter | None, keep_texts: bool) 
     found = []
     for key, assembler in made.sessions.items():
         ids, entries, texts = names.get(key, ([], [], []))
-        found.append(Session(assembler, ids, entries, texts if keep_texts else None))
+        kept = texts if keep_texts else None
+        found.append(Session(assembler, ids, entries, kept, injected.get(key, {})))
     return found
+
+
+def item_at(session: Session, at: int) -> Item:
+    """The item at a position; the session's texts must have been kept."""
+    timeline, texts = session.assembler.timeline, session.texts or []
+    flags, counted = timeline.flags[at], timeline.tokens[at]
+    return Item(
+        id=session.ids[at],
+        kind=KINDS[timeline.kinds[at]],
+        text=texts[at],
+        entry=session.entries[at],
+        tool=_tool(timeline, at),
+        call_id=timeline.call_ids.get(at),
+        chars=timeline.chars[at],
+        tokens=None if counted == UNKNOWN else counted,
+        injected=session.injected.get(at),
+        opens_turn=bool(flags & FLAG_OPENS_TURN),
+        needs_result=not flags & FLAG_NO_RESULT_NEEDED,
+        error=True if flags & FLAG_ERROR else None,
+    )
 
 
 def replayer_of(
@@ -107,7 +141,8 @@ def step_items(
     """Every item before a step with its fate there, in order; `in_context` numbers those that the model got."""
     step, timeline = result.step, session.assembler.timeline
     fates = verdicts_at(replayer.spans(), step.number, range(step.upto))
-    summaries = _summaries(session, step.number)
+    # Under a policy the log's own summaries replaced nothing.
+    summaries = _summaries(session, step.number) if isinstance(replayer, RecordedReplayer) else []
     order = 0
     for position, fate in enumerate(fates):
         seen = _is_seen(fate)
