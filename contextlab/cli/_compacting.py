@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from contextlab.cli._replaying import Session, report_answer
+from contextlab.cli._replaying import Session, item_at, report_answer
 from contextlab.core.committing.compacting import compacted, result_answer
 from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError
-from contextlab.core.items import KINDS, Injected, Item, Kind, Reason, Verdict
+from contextlab.core.items import KINDS, Item, Kind, Reason, Verdict
 from contextlab.core.language_model import LanguageModel, ModelError
 from contextlab.core.measuring.tokens import TokenCounter
 from contextlab.core.policy import Policy
@@ -19,14 +19,7 @@ from contextlab.core.projecting.stand_ins import LOG_CLEARED
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.spans import Painted, verdicts_at
 from contextlab.core.summarising.summary_budget import WithinBudget
-from contextlab.core.timeline import (
-    FLAG_ERROR,
-    FLAG_INJECTED,
-    FLAG_NO_RESULT_NEEDED,
-    FLAG_OPENS_TURN,
-    UNKNOWN,
-    Step,
-)
+from contextlab.core.timeline import UNKNOWN, Step
 
 WINDOW = 100_000
 
@@ -114,23 +107,7 @@ def _stands(session: Session, at: int, fate: Painted) -> bool:
 
 
 def _memory_item(session: Session, at: int, fate: Painted) -> Item:
-    timeline, texts = session.assembler.timeline, session.texts or []
-    flags, counted = timeline.flags[at], timeline.tokens[at]
-    is_call = KINDS[timeline.kinds[at]] is Kind.TOOL_CALL
-    item = Item(
-        id=session.ids[at],
-        kind=KINDS[timeline.kinds[at]],
-        text=texts[at],
-        entry=session.entries[at],
-        tool=timeline.tools.get(at if is_call else timeline.pairs[at]),
-        call_id=timeline.call_ids.get(at),
-        chars=timeline.chars[at],
-        tokens=None if counted == UNKNOWN else counted,
-        injected=Injected.CONTEXT if flags & FLAG_INJECTED else None,
-        opens_turn=bool(flags & FLAG_OPENS_TURN),
-        needs_result=not flags & FLAG_NO_RESULT_NEEDED,
-        error=True if flags & FLAG_ERROR else None,
-    )
+    item = item_at(session, at)
     if fate[0] != Verdict.CLEARED:
         return item
     return replace(item, text=LOG_CLEARED, chars=len(LOG_CLEARED), tokens=None)

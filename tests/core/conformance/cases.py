@@ -31,6 +31,8 @@ SYSTEMS = {
     "ai4j-coding": "ai4j_coding",
     "agents-flex": "agents_flex",
     "agentscope": "agentscope",
+    "claude-mem": "claude_mem",
+    "agno": "agno",
 }
 """Adapter modules by system."""
 CASE_KEYS = frozenset(

@@ -1,0 +1,1 @@
+"""Tests of memories that outlive a session."""
