@@ -10,20 +10,7 @@ import pytest
 from contextlab.cli import main
 
 SAMPLES = Path(__file__).parents[2] / "contextlab" / "samples"
-KEYS = set(
-    "type title subtitle narrative facts concepts files_read files_modified content_hash turn".split()
-)
-    "type",
-    "title",
-    "subtitle",
-    "narrative",
-    "facts",
-    "concepts",
-    "files_read",
-    "files_modified",
-    "content_hash",
-    "turn",
-}
+KEYS = set("type title subtitle narrative facts concepts files_read files_modified content_hash turn".split())
 
 
 def test_a_session_as_json(capsys: pytest.CaptureFixture[str]) -> None:
