@@ -7,6 +7,8 @@ import json
 import pytest
 
 from contextlab.cli import main
+from contextlab.core.documents.presets import PRESETS
+from contextlab.core.policy import BUILTINS
 from tests.importers.reading import LOGS, lines
 
 COMPACTED = LOGS / "codex" / "compacted.jsonl"
@@ -185,3 +187,15 @@ def test_a_limit_that_a_larger_prompt_disproves_is_unknown(capsys, tmp_path):
         )
     )
     assert replay(capsys, path)[0]["limit"] is None
+
+
+@pytest.mark.parametrize("name", [*BUILTINS, *PRESETS])
+def test_every_policy_of_the_package_replays_by_its_name(capsys, name):
+    """A line for each step under each of them; what they need a model for is marked, never asked."""
+    steps = replay(capsys, COMPACTED, "--policy", name)
+    assert [step["step"] for step in steps] == [1, 2, 3, 4, 5, 6]
+    for step in steps:
+        report = step["report"]
+        assert (
+            report["source_items"] == report["projected_items"] + report["dropped_items"] or report["notes"]
+        )
