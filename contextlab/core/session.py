@@ -31,6 +31,7 @@ from contextlab.core.agent.live import Compaction, Context, LiveItem, export_ite
 from contextlab.core.agent.session_events import EventKind, Hook, Hooks
 from contextlab.core.budget import Budget, Mode
 from contextlab.core.committing.commit import faults_of_outcome, merged, sizes_of, with_open_prompt
+from contextlab.core.committing.figures import tell
 from contextlab.core.compaction import (
     CompactPolicy,
     CompactResult,
@@ -182,7 +183,8 @@ class AgentSession:
             if outcome.result is None:
                 return Compaction("noop", outcome.reason, outcome)
             if self.mode == "safe":
-                outcome = with_open_prompt(then, outcome)
+                outcome = with_open_prompt(then, outcome, deps.count)
+                tell(then, outcome, deps.count)
             if faults := faults_of_outcome(then, outcome, deps, self.mode):
                 raise InvalidProjection(faults)
             before, after = sizes_of(then, outcome, deps.count)

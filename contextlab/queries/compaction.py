@@ -28,6 +28,8 @@ class VersionLine:
     tokens: int | None
     has_summary: bool
     created_at: datetime
+    restored: int | None = None
+    """The version that it is again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class CompactionPage:
     base_view: str
     base_version: int | None
     before_step: int | None
+    before_compaction: int | None
+    """The memory that this compaction of the log found was read."""
     policy: dict[str, Any]
     policy_name: str
     policy_hash: str
@@ -66,6 +70,8 @@ class CompactionPage:
     flags: Sequence[dict[str, Any]]
     tokens_before: int | None
     tokens_after: int | None
+    token_source: str
+    """counted or estimated; empty before the end."""
     seconds: float | None
     branch: str | None
     """Name of the branch that holds the memory; None where nothing was written."""
@@ -120,7 +126,7 @@ def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
     run = run_view(workspace_id, uid) if job else None
     if job is None or run is None:
         return None
-    memory = job.memories.select_related("view", "parent__compaction__run").order_by("id").first()
+    memory = job.memories.select_related("view", *_PARENTS).order_by("id").first()
     since = None
     if job.at_step is not None and job.revision == job.session.revision:
         since = max(0, job.session.steps - job.at_step + 1)
@@ -131,11 +137,12 @@ def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
     )  # fmt: skip
 
 
+_PARENTS = ("parent__compaction__run", "parent__restored__compaction__run")
 _JOB = (
-    "base_version", "before_step", "policy", "policy_name", "policy_hash", "instructions", "keep_recent", "pins",
-    "trigger", "allow_model", "model", "asked_at", "phase", "revision", "at_step", "upto", "reason", "raw_reply",
-    "usage", "prices", "cost", "method", "result", "report", "fates", "events", "flags", "tokens_before",
-    "tokens_after", "seconds",
+    "base_version", "before_step", "before_compaction", "policy", "policy_name", "policy_hash", "instructions",
+    "keep_recent", "pins", "trigger", "allow_model", "model", "asked_at", "phase", "revision", "at_step", "upto",
+    "reason", "raw_reply", "usage", "prices", "cost", "method", "result", "report", "fates", "events", "flags",
+    "tokens_before", "tokens_after", "token_source", "seconds",
 )  # fmt: skip
 
 
@@ -166,11 +173,12 @@ def versions_of(view: View) -> list[VersionLine]:
     rows = MemoryVersion.objects.filter(view=view).order_by("-version")
     columns = (
         "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary", "created_at",
+        "restored__version",
     )  # fmt: skip
     found: Iterable[tuple[Any, ...]] = rows.values_list(*columns)[:SHOWN]
     return [
-        VersionLine(version, parent, by, run, items, tokens, bool(summary), at)
-        for version, parent, by, run, items, tokens, summary, at in found
+        VersionLine(version, parent, by, run, items, tokens, bool(summary), at, restored)
+        for version, parent, by, run, items, tokens, summary, at, restored in found
     ]
 
 
@@ -210,9 +218,7 @@ def _recorded(session: Session) -> list[dict[str, Any]]:
 
 def _asked_for(session: Session) -> list[dict[str, Any]]:
     jobs = CompactionJob.objects.filter(session=session).select_related("run", "base_view").order_by("id")
-    memories = MemoryVersion.objects.filter(compaction__session=session).select_related(
-        "view", "parent__compaction__run"
-    )
+    memories = MemoryVersion.objects.filter(compaction__session=session).select_related("view", *_PARENTS)
     by_job = {memory.compaction_id: memory for memory in memories}
     return [_line(job, by_job.get(job.pk)) for job in jobs[:SHOWN]]
 
@@ -241,8 +247,9 @@ def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
 def _parent(job: CompactionJob, memory: MemoryVersion | None) -> str | None:
     """The compaction whose memory was read."""
     before = memory.parent if memory else None
-    if before is not None and before.compaction is not None:
-        return str(before.compaction.run.uid)
+    source = (before.restored or before).compaction if before is not None else None
+    if source is not None:
+        return str(source.run.uid)
     if job.base_view.kind != View.Kind.RECORDED or None in (job.at_step, job.revision):
         return None
     records = CompactionRecord.objects.filter(

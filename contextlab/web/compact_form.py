@@ -13,13 +13,14 @@ from contextlab.services.compaction import BadRequest, CompactRequest, read_requ
 from contextlab.store.models import Session, View
 from contextlab.web.opened import LARGEST
 
-FIELDS = ("policy", "view", "before_step", "keep_recent", "pins", "instructions")
+FIELDS = ("policy", "view", "before_step", "before_compaction", "keep_recent", "pins", "instructions")
 FIRST = "rule-based"
 MOST_PINS = 500
 LONGEST_PINS = 4_000
 MOST_VIEWS = 50
 LABELS = {
-    "policy": "Policy", "view": "Memory", "before_step": "As if before step", "keep_recent": "Keep recent",
+    "policy": "Policy", "view": "Memory", "before_step": "As if before step",
+    "before_compaction": "As a compaction of the log found it", "keep_recent": "Keep recent",
     "pins": "Never lose these", "instructions": "Instructions", "confirm": "Confirmation",
 }  # fmt: skip
 _RANGE = re.compile(r"#?([0-9]{1,9})(?:\s*-\s*#?([0-9]{1,9}))?")

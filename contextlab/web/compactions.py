@@ -118,7 +118,7 @@ def of_run(session: Session, page: CompactionPage) -> ShownCompaction:
     return ShownCompaction(
         f"Compaction{where}", page.run.state, method, words, page.trigger, page.policy_name,
         page.at_step or page.before_step, page.tokens_before, page.tokens_after,
-        str(report.get("token_source") or ""),
+        page.token_source,
         report.get("source_items"), report.get("projected_items"), report.get("summarised_items"),
         page.seconds, usage.get("output_tokens"), page.cost, page.model, bool(page.model or page.usage),
         _sections(session, page) if done else (), summary[:LONGEST_SUMMARY], len(summary) > LONGEST_SUMMARY,

@@ -51,6 +51,27 @@ def test_from_the_preview_to_the_memory(api: Api, session: Any) -> None:
     assert memory["resume"] == f"claude --resume {session.native_id}"
 
 
+def test_a_restored_memory_goes_on_from_its_result(api: Api, session: Any) -> None:
+    """After a restore the next compaction carries the goal and the files of the version that is in force again."""
+    at = f"sessions/{session.uid}/"
+
+    def compact(**body: Any) -> Any:
+        asked = api.post(at + "compactions/", {"policy": "rule-based", **body}, 202, **JSON)
+        perform(Run.objects.get(uid=asked["id"]))
+        return api.get(f"compactions/{asked['id']}/")
+
+    first = compact(before_compaction=1, keep_recent=12)
+    assert (first["state"], first["before_compaction"], first["token_source"]) == ("done", 1, "counted")
+    compact(view="branch-1", keep_recent=6)
+    back = api.post(at + "branches/branch-1/restore/", {"version": 2}, **JSON)
+    assert (back["versions"][0]["created_by"], back["versions"][0]["restored"]) == ("restore", 2)
+    last = compact(view="branch-1", keep_recent=2)
+    assert last["state"] == "done"
+    assert last["result"]["goal"].startswith("prompt 0 of s1")
+    assert set(first["result"]["read_files"]) <= set(last["result"]["read_files"])
+    assert last["parent"] == first["id"]
+
+
 def test_what_is_wrong_is_named(api: Api, session: Any) -> None:
     """Each refusal has its place."""
     at = f"sessions/{session.uid}/"

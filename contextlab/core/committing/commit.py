@@ -46,7 +46,7 @@ def faults_of_outcome(before: Snapshot, outcome: Outcome, deps: Deps, mode: Mode
     return faults + _pair_faults(before, kept)
 
 
-def with_open_prompt(before: Snapshot, outcome: Outcome) -> Outcome:
+def with_open_prompt(before: Snapshot, outcome: Outcome, count: TokenCount | None = None) -> Outcome:
     """The outcome with the unanswered prompt in memory: a policy that may keep nothing takes it too."""
     after, prompt = outcome.memory, open_prompt(before.items)
     if after is None or prompt is None or prompt not in outcome.covered:
@@ -59,7 +59,7 @@ def with_open_prompt(before: Snapshot, outcome: Outcome) -> Outcome:
     covered = tuple(item for item in outcome.covered if item != prompt)
     result = outcome.result
     if result is not None and result.report is not None and result.report.summarised_items:
-        result = replace(result, report=compaction_report(before, memory, len(covered)))
+        result = replace(result, report=compaction_report(before, memory, len(covered), count))
         memory = replace(memory, last_result=result)
     fates = {**outcome.fates, prompt: KEPT}
     return replace(outcome, result=result, memory=memory, covered=covered, fates=fates)

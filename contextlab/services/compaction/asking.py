@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 
@@ -54,10 +55,9 @@ def running(session: Session) -> list[Run]:
 
 def beside(job: CompactionJob, request: CompactRequest, key: str | None = None) -> tuple[Run, bool]:
     """Compact the same memory again in another way: a second branch from the same point; raises BadRequest."""
-    from dataclasses import replace
-
     step = job.at_step if job.at_step is not None and job.at_step <= job.session.steps else job.before_step
-    return request_compaction(job.session, replace(request, view=job.base_view.name, before_step=step), key)
+    where = {"before_compaction": job.before_compaction} if job.before_compaction else {"before_step": step}
+    return request_compaction(job.session, replace(request, view=job.base_view.name, **where), key)
 
 
 def _checked(session: Session, request: CompactRequest) -> View:
@@ -65,11 +65,12 @@ def _checked(session: Session, request: CompactRequest) -> View:
     if _being_read(session):
         raise BadRequest("session", "The session is still being read; try again when that has ended.")
     view = open_base(session, request.view)
-    if view.kind == View.Kind.BRANCH and request.before_step is not None:
-        raise BadRequest("before_step", "A branch ends in one memory: leave the step empty.")
+    for place in ("before_step", "before_compaction"):
+        if view.kind == View.Kind.BRANCH and getattr(request, place) is not None:
+            raise BadRequest(place, "A branch ends in one memory: leave it empty.")
     if request.policy.needs_model:
         _check_model(request)
-    held = read_memory(session, view, request.before_step)
+    held = read_memory(session, view, request.before_step, request.before_compaction)
     if not held.snapshot.items:
         raise BadRequest("session", "There is nothing in this memory yet.")
     known = {item.id for item in held.snapshot.items}
@@ -102,6 +103,7 @@ def _job(run: Run, session: Session, view: View, request: CompactRequest, key: s
         session=session,
         base_view=view,
         before_step=request.before_step,
+        before_compaction=request.before_compaction,
         policy=dict(policy.document),
         policy_hash=policy.hash,
         policy_name=policy.name,

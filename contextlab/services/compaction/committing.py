@@ -15,10 +15,12 @@ from django.db import transaction
 from contextlab.core.agent.live import Compaction
 from contextlab.core.committing.commit import merged
 from contextlab.core.committing.compacting import UNSUPPORTED, result_answer, unsupported_confirmations
+from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import Outcome, Snapshot
 from contextlab.core.items import VERDICT_CODE, Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.queries import fates
+from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.memory import MOST_FATES, Held, pack, read_branch, read_memory
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.reports import REPORT_COLUMNS, report_row
@@ -49,7 +51,7 @@ def commit(
             store.put(offload)
         view = held.view if held.view.kind == View.Kind.BRANCH else _branch(now, outcome)
         version = _version(view, now, after, job)
-        _result(job, now, done, outcome, seconds)
+        _result(job, now, held, outcome, seconds)
     return {"branch": view.name, "version": version.version, "reason": ""}
 
 
@@ -65,14 +67,15 @@ def _now(held: Held, job: CompactionJob) -> Held | None:
             and now.version.version == held.version.version
         )
         return held if same else now
-    grown = job.before_step is None and session.items > held.upto
+    at_the_end = job.before_step is None and job.before_compaction is None
+    grown = at_the_end and session.items > held.upto
     if session.revision == held.revision and not grown:
         return held
     view = View.objects.get(pk=held.view.pk)
     if session.revision == held.revision and view.steps < session.steps:
         return held  # what came is not projected yet: the memory is the one before it, and says so
     try:
-        return read_memory(session, view, job.before_step)
+        return read_memory(session, view, job.before_step, job.before_compaction)
     except BadRequest:
         return None
 
@@ -115,9 +118,12 @@ def _version(view: View, held: Held, after: Snapshot, job: CompactionJob) -> Mem
     """The memory after it, behind the one before it."""
     before = held.version
     if before is None:
+        # What stands before a step that the log has is read from the view; all else would change as the log grows.
+        by_view = job.before_compaction is None and held.at_step <= held.session.steps
         before = MemoryVersion.objects.create(
             view=view, version=1, created_by=MemoryVersion.Origin.BASE, items=len(held.snapshot.items),
-            tokens=snapshot_tokens(held.snapshot), summary=held.snapshot.summary,
+            tokens=snapshot_tokens(held.snapshot, count_of(held)), summary=held.snapshot.summary,
+            payload=None if by_view else pack(held, held.snapshot.items),
         )  # fmt: skip
     return add_version(view, before, held, after, MemoryVersion.Origin.COMPACTION, job)
 
@@ -129,12 +135,16 @@ def add_version(
     after: Snapshot,
     origin: str,
     job: CompactionJob | None = None,
+    restored: MemoryVersion | None = None,
 ) -> MemoryVersion:
-    """A further version of a branch's memory. Raises IntegrityError where somebody else added that one."""
-    log = {item.id: item for item in held.snapshot.items if item.id in held.positions}
+    """A further version of a branch's memory; `restored` is the one that it is again.
+
+    Raises IntegrityError where somebody else added a version of this number.
+    """
     return MemoryVersion.objects.create(
         view=view, version=parent.version + 1, parent=parent, created_by=origin, compaction=job,
-        items=len(after.items), tokens=snapshot_tokens(after), summary=after.summary, payload=pack(after.items, log),
+        items=len(after.items), tokens=snapshot_tokens(after, count_of(held)), summary=after.summary,
+        payload=pack(held, after.items), restored=restored,
     )  # fmt: skip
 
 
@@ -163,27 +173,30 @@ def _joined(placed: Iterable[tuple[int, str, str]]) -> Iterable[Run]:
         yield run
 
 
-def _result(job: CompactionJob, held: Held, done: Compaction, outcome: Outcome, seconds: float) -> None:
+def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds: float) -> None:
+    """What came of it: the place as it is now, the figures of what was read."""
     result = outcome.result
     if result is None:
         return
     unsupported = unsupported_confirmations(result, held.snapshot.items)
+    figures = figures_of(held.snapshot, outcome, count_of(held))
     values = {
-        "revision": held.revision,
-        "at_step": held.at_step,
-        "upto": held.upto,
+        "revision": now.revision,
+        "at_step": now.at_step,
+        "upto": now.upto,
         "base_version": held.version.version if held.version else None,
         "reason": outcome.reason[:40],
         "method": result.method[:12],
         "result": result_answer(result),
         "report": asdict(result.report) if result.report else None,
-        "fates": runs_of(held, outcome),
+        "fates": runs_of(now, outcome),
         "events": [_event(one) for one in outcome.events],
         "flags": [
             {"section": "user_confirmations", "text": text, "why": UNSUPPORTED} for text in unsupported
         ],
-        "tokens_before": done.tokens_before,
-        "tokens_after": done.tokens_after,
+        "tokens_before": figures.tokens_before,
+        "tokens_after": figures.tokens_after,
+        "token_source": figures.token_source,
         "seconds": seconds,
     }
     CompactionJob.objects.filter(pk=job.pk).update(**values)

@@ -14,13 +14,12 @@ from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, KINDS, Injected, Item, Kind, Media, Verdict
 from contextlab.core.projecting.stand_ins import LOG_CLEARED, result_cleared
-from contextlab.core.recorded import RecordedReplayer
-from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED, Step
+from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
+from contextlab.services.compaction.replayed import ends_changed, fates_at_end, fates_before
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.services.timelines import load_timeline
-from contextlab.store.models import ItemRecord, MarkRecord, MemoryVersion, Session, StepRecord, View
+from contextlab.store.models import CompactionRecord, ItemRecord, MemoryVersion, Session, StepRecord, View
 from contextlab.store.texts import read_texts
 
 CHUNK = 2000
@@ -50,23 +49,46 @@ class Held:
     """Of a branch."""
     summary_at: int | None = None
     """Position of the log's own summary that stands in the snapshot as its summary."""
+    changed: frozenset[str] = frozenset()
+    """Ids of items of the log that do not stand as they stand there: their result was cleared."""
 
 
-def read_memory(session: Session, view: View, before_step: int | None) -> Held:
-    """The memory of a view; raises BadRequest for a step that there is not."""
+def read_memory(
+    session: Session, view: View, before_step: int | None, before_compaction: int | None = None
+) -> Held:
+    """The memory of a view before a step, or as a compaction of the log found it; raises BadRequest."""
     if view.kind == View.Kind.BRANCH:
         return read_branch(view)
+    if before_compaction is not None:
+        return _before_compaction(session, view, before_compaction)
     at_step = session.steps + 1 if before_step is None else before_step
     if at_step > session.steps + 1:
         raise BadRequest("before_step", f"The session has {session.steps:,} steps, not a step {at_step:,}.")
     upto = session.items if at_step > session.steps else _upto(session, at_step)
-    if view.kind == View.Kind.RECORDED and at_step > session.steps and _ends_changed(session):
-        found = _fates_at_end(session)
+    if view.kind == View.Kind.RECORDED and at_step > session.steps and ends_changed(session):
+        found = fates_at_end(session)
     else:
         found = fates.oldest_fates(view.pk, at_step, 0, upto, limit=MOST_FATES) if upto else []
-    rows = _rows(session, upto, found)
+    return _held(Held(session, view, Snapshot(), session.revision, at_step, upto), found)
+
+
+def _before_compaction(session: Session, view: View, number: int) -> Held:
+    records = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    record = records.filter(number=number).first()
+    if record is None or view.kind != View.Kind.RECORDED:
+        raise BadRequest("before_compaction", f"The log has no compaction {number:,}.")
+    found = fates_before(session, record)
+    held = Held(session, view, Snapshot(), session.revision, record.at_step, record.upto)
+    return _held(held, found, record.summary)
+
+
+def _held(held: Held, found: list[Fate], without: int | None = None) -> Held:
+    """The memory with its items, by their fates; `without` the item at this position."""
+    session = held.session
+    rows = [row for row in _rows(session, held.upto, found) if row["position"] != without]
     items = _items(session, rows, found)
-    held = Held(session, view, Snapshot(), session.revision, at_step, upto)
+    cleared = _cleared(found)
+    held.changed = frozenset(row["native_id"] for row in rows if row["position"] in cleared)
     held.positions = {row["native_id"]: row["position"] for row in rows}
     summary = next((item for item in reversed(items) if item.kind == Kind.SUMMARY), None)
     if summary is not None:
@@ -96,34 +118,27 @@ def read_branch(view: View, version: int | None = None) -> Held:
         if not isinstance(one, str) or one in log
     ]
     positions = {name: at for name, (_, at) in log.items()}
+    whole = _places(session, [one.id for one in stored if not isinstance(one, str)])
     snapshot = Snapshot(tuple(items), found.summary, _last_result(found), found.version)
-    return Held(session, view, snapshot, session.revision, view.base_step, upto, positions, found)
+    return Held(
+        session, view, snapshot, session.revision, view.base_step, upto, positions | whole, found,
+        changed=frozenset(whole),
+    )  # fmt: skip
 
 
 def _last_result(version: MemoryVersion) -> CompactResult | None:
     """The result that the memory goes on from: of the compaction that made it, or made the version restored."""
-    job = version.compaction
+    job = (version.restored or version).compaction
     return read_result_answer(job.result, job.method) if job is not None and job.result else None
 
 
-def _fates_at_end(session: Session) -> list[Fate]:
-    """What had become of items behind the last step: a compaction that ends the log is seen by no step yet."""
-    timeline = load_timeline(session)
-    last = session.steps + 1
-    timeline.steps.append(Step(last, "", len(timeline.turns_list), len(timeline)))
-    replayer = RecordedReplayer(timeline)
-    for _ in replayer.run():
-        pass
-    alive = [span for span in replayer.spans() if span.end_step is None or span.end_step > last]
-    alive.sort(key=lambda span: span.first_item)
-    return [
-        Fate(one.first_item, one.last_item, one.verdict, str(one.reason or ""), one.first_step)
-        for one in alive
-    ]
-
-
-def pack(items: Iterable[Item], log: dict[str, Item]) -> bytes:
+def pack(held: Held, items: Iterable[Item]) -> bytes:
     """Items as a version keeps them: those that stand as in the log by their name."""
+    log = {
+        item.id: item
+        for item in held.snapshot.items
+        if item.id in held.positions and item.id not in held.changed
+    }
     rows = [item.id if log.get(item.id) == item else item_fields(item) for item in items]
     return zstandard.ZstdCompressor().compress(json.dumps(rows, separators=(",", ":")).encode("ascii"))
 
@@ -132,11 +147,6 @@ def unpack(payload: bytes) -> list[str | Item]:
     """Names of items of the log, and items that are kept whole."""
     rows: list[Any] = json.loads(zstandard.ZstdDecompressor().decompress(payload))
     return [row if isinstance(row, str) else read_items([row])[0] for row in rows]
-
-
-def _ends_changed(session: Session) -> bool:
-    marks = MarkRecord.objects.filter(session=session, revision=session.revision)
-    return marks.filter(at_step__gt=session.steps).exists()
 
 
 def _upto(session: Session, step: int) -> int:
@@ -158,6 +168,16 @@ def _rows(session: Session, upto: int, found: list[Fate]) -> list[dict[str, Any]
     return rows
 
 
+def _places(session: Session, names: list[str]) -> dict[str, int]:
+    """Where items of the log stand, of these ids."""
+    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    found: dict[str, int] = {}
+    for start in range(0, len(names), CHUNK):
+        rows = records.filter(native_id__in=names[start : start + CHUNK])
+        found.update(rows.values_list("native_id", "position"))
+    return found
+
+
 def _named(session: Session, names: list[str]) -> Iterable[tuple[Item, int]]:
     records = ItemRecord.objects.filter(session=session, revision=session.revision)
     for start in range(0, len(names), CHUNK):
@@ -169,14 +189,19 @@ def _named(session: Session, names: list[str]) -> Iterable[tuple[Item, int]]:
 def _items(session: Session, rows: list[dict[str, Any]], found: list[Fate]) -> list[Item]:
     refs = [(row["position"], row["text_segment"], row["text_offset"], row["text_length"]) for row in rows]
     texts = read_texts(session.pk, session.revision, refs)
-    cleared = {
+    cleared = _cleared(found)
+    tools = {row["position"]: row["tool"] for row in rows if row["tool"]}
+    return [_item(row, texts.get(row["position"], ""), cleared, tools) for row in rows]
+
+
+def _cleared(found: list[Fate]) -> dict[int, str]:
+    """Positions of results that a placeholder stands for, with the reason."""
+    return {
         at: fate.reason
         for fate in found
         if fate.verdict == Verdict.CLEARED
         for at in range(fate.first, fate.last + 1)
     }
-    tools = {row["position"]: row["tool"] for row in rows if row["tool"]}
-    return [_item(row, texts.get(row["position"], ""), cleared, tools) for row in rows]
 
 
 def _item(row: dict[str, Any], text: str, cleared: dict[int, str], tools: dict[int, str]) -> Item:

@@ -12,12 +12,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from contextlab.adapters.prices import price_of
 from contextlab.core.agent.live import Compaction
 from contextlab.core.committing.compacting import compacted
+from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import CompactError, ContextLabError
 from contextlab.core.language_model import ModelError, ModelUsage
@@ -25,7 +26,7 @@ from contextlab.core.policy import Policy, parse_policy
 from contextlab.core.summarising.asking import added
 from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.committing import commit
-from contextlab.services.compaction.ids import new_id
+from contextlab.services.compaction.given import count_of, deps_for
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import KeepingModel
 from contextlab.services.compaction.requests import BadRequest
@@ -99,7 +100,7 @@ def _held(job: CompactionJob) -> Held:
     if view.kind != View.Kind.BRANCH and not complete:
         raise TryAgain("The view of the session is still being made.")
     try:
-        return read_memory(job.session, view, job.before_step)
+        return read_memory(job.session, view, job.before_step, job.before_compaction)
     except BadRequest as error:
         raise Refused(str(error)) from error
 
@@ -115,20 +116,16 @@ def _deps(task: Task, held: Held) -> Deps:
         from django.conf import settings
 
         model = WithinBudget(task.model, settings.MODEL_WINDOW, progress)
-    return Deps(
-        model=model,
-        new_id=new_id(held, task.job.run.uid.hex),
-        instructions=task.job.instructions,
-        pins=frozenset(task.job.pins),
-        progress=progress,
-        force=True,
-    )
+    job = task.job
+    return replace(deps_for(held, job.pins, job.instructions, model, job.run.uid.hex), progress=progress)
 
 
 def _nothing(task: Task, held: Held, done: Compaction) -> Outcome:
-    known = {"tokens_before": done.tokens_before, "tokens_after": done.tokens_after}
+    figures = figures_of(held.snapshot, done.outcome, count_of(held))
+    known = {"tokens_before": figures.tokens_before, "tokens_after": figures.tokens_after}
     CompactionJob.objects.filter(pk=task.job.pk).update(
         reason=done.reason[:40],
+        token_source=figures.token_source,
         at_step=held.at_step,
         upto=held.upto,
         revision=held.revision,

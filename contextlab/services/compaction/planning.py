@@ -8,14 +8,14 @@ from typing import Any
 from contextlab.adapters.prices import Priced, price_of
 from contextlab.core.agent.live import Compaction
 from contextlab.core.committing.compacting import compacted, memory_faults
-from contextlab.core.compaction import Deps
+from contextlab.core.committing.figures import Figures, figures_of
 from contextlab.core.errors import CompactError
 from contextlab.core.items import LEFT_OUT, Item, Verdict
 from contextlab.core.language_model import ModelMessage, ModelReply
-from contextlab.core.measuring.memory_size import snapshot_tokens, text_tokens
+from contextlab.core.measuring.memory_size import text_tokens
 from contextlab.core.measuring.pays_back import pays_back
 from contextlab.core.projection import item_tokens
-from contextlab.services.compaction.ids import new_id
+from contextlab.services.compaction.given import deps_for
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import model_status
 from contextlab.services.compaction.requests import BadRequest, CompactRequest
@@ -52,22 +52,18 @@ class PlayedModel:
 
 def preview(session: Session, request: CompactRequest) -> Preview:
     """What the request would do to the memory that it names; raises BadRequest."""
-    held = read_memory(session, open_base(session, request.view), request.before_step)
+    view = open_base(session, request.view)
+    held = read_memory(session, view, request.before_step, request.before_compaction)
     played = PlayedModel()
     known = {item.id for item in held.snapshot.items}
-    deps = Deps(
-        model=played,
-        new_id=new_id(held),
-        instructions=request.instructions,
-        pins=frozenset(request.pins),
-        force=True,
-    )
+    deps = deps_for(held, request.pins, request.instructions, played)
     try:
         done, fault = compacted(request.policy, held.snapshot, deps), ""
     except CompactError as error:
         done, fault = Compaction("failed"), str(error)
     missing = tuple(pin for pin in request.pins if pin not in known)
-    return _preview(held, request, done, fault, played, missing)
+    figures = figures_of(held.snapshot, done.outcome, deps.count)
+    return _preview(held, request, done, figures, fault, played, missing)
 
 
 def open_base(session: Session, name: str) -> View:
@@ -85,16 +81,15 @@ def _preview(
     held: Held,
     request: CompactRequest,
     done: Compaction,
+    figures: Figures,
     fault: str,
     played: PlayedModel,
     missing: Sequence[str],
 ) -> Preview:
     outcome, policy = done.outcome, request.policy
-    before = snapshot_tokens(held.snapshot)
+    before, size = figures.tokens_before, figures.tokens_after
     after = outcome and outcome.memory
-    size = snapshot_tokens(after) if after else None
     asks = policy.needs_model
-    verdicts = [fate.verdict for fate in outcome.fates.values()] if outcome else []
     estimate = _estimate(played) if asks and played.calls else Estimate()
     covered = {name for name, fate in outcome.fates.items() if fate.verdict in LEFT_OUT} if outcome else set()
     ends = [held.positions[one] + 1 for one in covered if one in held.positions]
@@ -114,15 +109,14 @@ def _preview(
         steps_since=max(0, held.session.steps - held.at_step + 1),
         upto=held.upto,
         cut=max(ends, default=None),
-        summarised=len(covered),
-        kept=len(held.snapshot.items) - len(covered),
-        pinned=sum(verdict == Verdict.PINNED for verdict in verdicts),
+        summarised=figures.summarised,
+        dropped=figures.dropped,
+        kept=figures.kept,
+        pinned=figures.pinned,
         tokens_before=before,
         tokens_after=size,
         after_estimated=asks,
-        token_source="counted"
-        if all(item.tokens is not None for item in held.snapshot.items)
-        else "estimated",
+        token_source=figures.token_source,
         faults=memory_faults(after) if after and done.state == "done" else (),
         missing_pins=missing,
         estimate=estimate,

@@ -18,7 +18,10 @@ LONGEST_INSTRUCTIONS = 20_000
 MOST_PINS = 500
 LONGEST_ID = 255
 MOST_RECENT = 100_000
-KEYS = ("policy", "view", "before_step", "keep_recent", "pins", "instructions", "confirm")
+LARGEST = 2**31 - 1
+KEYS = (
+    "policy", "view", "before_step", "before_compaction", "keep_recent", "pins", "instructions", "confirm",
+)  # fmt: skip
 _KEEPS = {"rule_based": "keep_recent", "llm_summary": "max_items", "structured_summary": "max_items"}
 """The option by which each kind of compaction is told how many of the newest entries stay."""
 
@@ -41,6 +44,8 @@ class CompactRequest:
     """Name of the view whose memory is read; of a branch: its memory in force."""
     before_step: int | None = None
     """As if before this step; None: after the last one."""
+    before_compaction: int | None = None
+    """The memory that this compaction of the log found, in the place of `before_step`."""
     keep_recent: int | None = None
     """Newest entries that stay; None: as the policy says."""
     pins: tuple[str, ...] = ()
@@ -54,8 +59,8 @@ class CompactRequest:
 def read_request(values: Any, workspace_id: int | None = None) -> CompactRequest:
     """A request from its values; raises BadRequest. With a workspace its own policies may be named, too.
 
-    Keys: `policy` (a name or a document), `view`, `before_step`, `keep_recent`, `pins` (list of ids), `instructions`,
-    `confirm`. Numbers may be given as text; empty text and None count as not given.
+    Keys: `policy` (a name or a document), `view`, `before_step` or `before_compaction`, `keep_recent`, `pins` (list of
+    ids), `instructions`, `confirm`. Numbers may be given as text; empty text and None count as not given.
     """
     if not isinstance(values, Mapping):
         raise BadRequest("body", "The request must be an object.")
@@ -63,10 +68,17 @@ def read_request(values: Any, workspace_id: int | None = None) -> CompactRequest
     if unknown:
         raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(KEYS)}.")
     keep_recent = _number(values, "keep_recent", 0, MOST_RECENT)
+    before_step, before_compaction = (
+        _number(values, "before_step", 1, LARGEST),
+        _number(values, "before_compaction", 1, LARGEST),
+    )
+    if before_step is not None and before_compaction is not None:
+        raise BadRequest("before_compaction", "A compaction of the log has its place: leave the step empty.")
     return CompactRequest(
         policy=_kept(_policy(values.get("policy"), workspace_id), keep_recent),
         view=_text(values, "view", 80) or "recorded",
-        before_step=_number(values, "before_step", 1, 2**31 - 1),
+        before_step=before_step,
+        before_compaction=before_compaction,
         keep_recent=keep_recent,
         pins=_pins(values.get("pins")),
         instructions=_text(values, "instructions", LONGEST_INSTRUCTIONS).strip(),
@@ -172,6 +184,7 @@ def as_values(request: CompactRequest, view: UUID) -> str:
         [
             view.hex,
             request.before_step,
+            request.before_compaction,
             request.policy.hash,
             request.pins,
             request.instructions,

@@ -57,6 +57,8 @@ class Preview:
     cut: int | None
     """Position of the first item behind the last one that would be summarised; None where nothing is."""
     summarised: int
+    dropped: int
+    """Items that nothing stands for: the policy leaves them out without a word of them."""
     kept: int
     pinned: int
     tokens_before: int

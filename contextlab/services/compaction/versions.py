@@ -58,7 +58,10 @@ def restore(view: View, version: int) -> MemoryVersion:
                 wanted, now = read_branch(view, version), read_branch(view)
                 if now.version is None:
                     raise BadRequest("version", "There is no such version of this memory.")
-                return add_version(view, now.version, wanted, wanted.snapshot, MemoryVersion.Origin.RESTORE)
+                origin = wanted.version and (wanted.version.restored or wanted.version)
+                return add_version(
+                    view, now.version, wanted, wanted.snapshot, MemoryVersion.Origin.RESTORE, restored=origin
+                )
         except IntegrityError:
             continue
     raise BadRequest("version", "Others are changing this memory all the time; try again.")

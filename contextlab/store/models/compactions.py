@@ -31,6 +31,8 @@ class CompactionJob(models.Model):
     """Version of the branch's memory that was read; None where the base is a view of the log."""
     before_step = models.IntegerField(null=True)
     """As if before this step; None: after the last one."""
+    before_compaction = models.IntegerField(null=True)
+    """The memory that this compaction of the log found, in the place of `before_step`."""
     policy = models.JSONField(default=dict)
     policy_hash = models.CharField(max_length=64)
     policy_name = models.CharField(max_length=80)
@@ -76,6 +78,8 @@ class CompactionJob(models.Model):
     """What a person should look at: [{section, text, why}] (a confirmation that no user item supports ...)."""
     tokens_before = models.BigIntegerField(null=True)
     tokens_after = models.BigIntegerField(null=True)
+    token_source = models.CharField(max_length=10, default="", blank=True)
+    """counted or estimated; empty before the end."""
     seconds = models.FloatField(null=True)
 
     class Meta:
@@ -114,6 +118,8 @@ class MemoryVersion(models.Model):
     items = models.IntegerField(default=0)
     tokens = models.BigIntegerField(null=True)
     summary = models.TextField(null=True)
+    restored = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    """The version that it is again."""
     payload = models.BinaryField(null=True)
     """Items (zstd, JSON): native ids of those that stand as in the log, others whole. None: as the base view has it."""
     created_at = models.DateTimeField(auto_now_add=True)

@@ -65,7 +65,7 @@ def test_the_preview_says_what_will_happen(session):
     assert (told.compacts, told.needs_model, told.faults) == (True, False, [])
     assert not Run.objects.filter(kind="compact").exists()
     job = done(asked(session, before_step=12))
-    assert told.summarised == sum(
+    assert told.summarised + told.dropped == sum(
         last - first + 1 for first, last, verdict, _ in job.fates if verdict in GONE
     )
     assert told.tokens_after == MemoryVersion.objects.get(compaction=job).tokens

@@ -1,0 +1,49 @@
+"""What a compaction here is given: the same for its preview and its run, so that both come to the same.
+
+Ids are made from the memory that is read: a second attempt over the same memory repeats them. Tokens of what is
+written are counted where all of the memory is, and estimated where some of it still is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from contextlab.adapters.tokens import counter
+from contextlab.core.compaction import Deps, IdSource
+from contextlab.core.language_model import LanguageModel
+from contextlab.core.projection import TokenCount
+from contextlab.services.compaction.memory import Held
+
+
+def deps_for(
+    held: Held, pins: Iterable[str], instructions: str, model: LanguageModel | None, salt: str = ""
+) -> Deps:
+    """What the policy may use; a person asked for it, so its own thresholds are not looked at."""
+    return Deps(
+        model=model,
+        count=count_of(held),
+        new_id=new_id(held, salt),
+        instructions=instructions,
+        pins=frozenset(pins),
+        force=True,
+    )
+
+
+def count_of(held: Held) -> TokenCount | None:
+    """The counter, for a memory that is counted; None (estimates) for one that is not yet."""
+    counted = all(item.tokens is not None for item in held.snapshot.items if item.id not in held.changed)
+    return counter().count if counted else None
+
+
+def new_id(held: Held, salt: str = "") -> IdSource:
+    """Ids for one run (its `salt`) over one memory."""
+    count = 0
+
+    def make(what: str) -> str:
+        nonlocal count
+        count += 1
+        said = f"{held.view.uid.hex} {held.at_step} {held.snapshot.version} {salt} {count}"
+        return f"{what}-{hashlib.sha256(said.encode()).hexdigest()[:20]}"
+
+    return make
