@@ -12,23 +12,17 @@ import zstandard
 from contextlab.core.codec import item_fields, read_items
 from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
-from contextlab.core.items import KIND_CODE, KINDS, Injected, Item, Kind, Media, Verdict
+from contextlab.core.items import KIND_CODE, Item, Kind, Verdict
 from contextlab.core.projecting.stand_ins import LOG_CLEARED, result_cleared
-from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED, FLAG_OPENS_TURN, FLAG_PINNED
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.services.compaction.replayed import ends_changed, fates_at_end, fates_before
 from contextlab.services.compaction.requests import BadRequest
+from contextlab.store.items import ITEM_COLUMNS, items_of_rows
 from contextlab.store.models import CompactionRecord, ItemRecord, MemoryVersion, Session, StepRecord, View
-from contextlab.store.texts import read_texts
 
 CHUNK = 2000
 MOST_FATES = 10_000_000
-_INJECTED = {str(name): name for name in Injected}
-_COLUMNS = (
-    "position", "native_id", "kind", "entry", "tool", "call_id", "flags", "injected", "media", "pair", "chars",
-    "tokens", "text_segment", "text_offset", "text_length",
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -163,7 +157,7 @@ def _rows(session: Session, upto: int, found: list[Fate]) -> list[dict[str, Any]
     at = 0
     for first, last in (*gaps, (upto, upto)):
         if first > at:
-            rows += records.filter(position__gte=at, position__lt=first).values(*_COLUMNS)
+            rows += records.filter(position__gte=at, position__lt=first).values(*ITEM_COLUMNS)
         at = max(at, last + 1)
     return rows
 
@@ -181,17 +175,19 @@ def _places(session: Session, names: list[str]) -> dict[str, int]:
 def _named(session: Session, names: list[str]) -> Iterable[tuple[Item, int]]:
     records = ItemRecord.objects.filter(session=session, revision=session.revision)
     for start in range(0, len(names), CHUNK):
-        rows = list(records.filter(native_id__in=names[start : start + CHUNK]).values(*_COLUMNS))
+        rows = list(records.filter(native_id__in=names[start : start + CHUNK]).values(*ITEM_COLUMNS))
         for row, item in zip(rows, _items(session, rows, []), strict=True):
             yield item, row["position"]
 
 
 def _items(session: Session, rows: list[dict[str, Any]], found: list[Fate]) -> list[Item]:
-    refs = [(row["position"], row["text_segment"], row["text_offset"], row["text_length"]) for row in rows]
-    texts = read_texts(session.pk, session.revision, refs)
     cleared = _cleared(found)
     tools = {row["position"]: row["tool"] for row in rows if row["tool"]}
-    return [_item(row, texts.get(row["position"], ""), cleared, tools) for row in rows]
+    items = items_of_rows(session, rows)
+    return [
+        _as_seen(item, row, cleared[row["position"]], tools) if row["position"] in cleared else item
+        for item, row in zip(items, rows, strict=True)
+    ]
 
 
 def _cleared(found: list[Fate]) -> dict[int, str]:
@@ -204,29 +200,9 @@ def _cleared(found: list[Fate]) -> dict[int, str]:
     }
 
 
-def _item(row: dict[str, Any], text: str, cleared: dict[int, str], tools: dict[int, str]) -> Item:
-    flags, position = row["flags"], row["position"]
-    item = Item(
-        id=row["native_id"],
-        kind=KINDS[row["kind"]],
-        text=text,
-        entry=str(row["entry"]),
-        tool=row["tool"] or None,
-        call_id=row["call_id"] or None,
-        chars=row["chars"],
-        tokens=row["tokens"],
-        pinned=bool(flags & FLAG_PINNED),
-        injected=_INJECTED.get(row["injected"], Injected.CONTEXT) if row["injected"] else None,
-        opens_turn=bool(flags & FLAG_OPENS_TURN),
-        media=tuple(
-            Media(str(one.get("type")), one.get("mime"), one.get("size")) for one in row["media"] or ()
-        ),
-        needs_result=not flags & FLAG_NO_RESULT_NEEDED,
-        error=True if flags & FLAG_ERROR else None,
-    )
-    if position not in cleared:
-        return item
+def _as_seen(item: Item, row: dict[str, Any], reason: str, tools: dict[int, str]) -> Item:
+    """A cleared result with its placeholder."""
     tool = item.tool or tools.get(row["pair"] if row["pair"] is not None else -1)
-    by_log = cleared[position] == "micro_compacted"
+    by_log = reason == "micro_compacted"
     text = LOG_CLEARED if by_log else result_cleared(tool, item.call_id)
     return replace(item, text=text, chars=len(text), tokens=None)
