@@ -13,9 +13,9 @@ from typing import Any
 from contextlab.core.budget import Mode
 from contextlab.core.errors import UnknownNameError
 from contextlab.core.wire import anthropic, events, openai_chat, openai_responses
-from contextlab.core.wire.conversation import Conversation, ExportItem, repair
+from contextlab.core.wire.conversation import Conversation, ExportItem, Seal, repair
 
-__all__ = ["FORMATS", "Export", "ExportItem", "export", "faults_of"]
+__all__ = ["FORMATS", "SEALED", "Export", "ExportItem", "Seal", "export", "faults_of"]
 
 _Render = Callable[[Conversation], dict[str, Any]]
 _Faults = Callable[[dict[str, Any]], list[str]]
@@ -27,6 +27,8 @@ FORMATS: dict[str, str] = {
     "json": "JSON",
 }
 """Formats by name, with their labels for people."""
+SEALED = frozenset({openai_responses.FORMAT, anthropic.FORMAT})
+"""Formats that carry reasoning, with the secret that its provider wants back."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -12,6 +12,7 @@ from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.queries.scope import Scope
+from contextlab.queries.seals import seal
 from contextlab.store.models import ItemRecord
 from contextlab.store.texts import read_texts
 
@@ -31,9 +32,10 @@ class TooLargeError(Exception):
     """The context has more text than one answer should carry; `args[0]` is its size in bytes."""
 
 
-def export_items(scope: Scope) -> list[ExportItem]:
+def export_items(scope: Scope, sealed: bool = False) -> list[ExportItem]:
     """Everything that stood in the context, in order, and the newest prompt even where it did not.
 
+    `sealed` = with the signatures and encrypted contents of reasoning, as the log has them.
     Raises TooLargeError above MOST_BYTES of text.
     """
     known = all_fates(scope)
@@ -46,7 +48,11 @@ def export_items(scope: Scope) -> list[ExportItem]:
         raise TooLargeError(size)
     tools = {row["position"]: row["tool"] for row in rows if row["tool"]}
     dropped = Fate(opening, opening, Verdict.DROPPED, Reason.MAX_ITEMS, 0) if opening in out else None
-    return list(_with_texts(scope, rows, tools, by_position | ({opening: dropped} if dropped else {})))
+    items = list(_with_texts(scope, rows, tools, by_position | ({opening: dropped} if dropped else {})))
+    if sealed:
+        positions = {row["native_id"]: row["position"] for row in rows}
+        seal(items, positions, scope.session_id, scope.revision)
+    return items
 
 
 def all_fates(scope: Scope) -> list[Fate]:

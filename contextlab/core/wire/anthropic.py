@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from contextlab.core.projecting.stand_ins import EARLIER_CONTEXT
-from contextlab.core.wire.conversation import Answer, Call, Conversation, Part, Text, Thought
+from contextlab.core.wire.conversation import Answer, Call, Conversation, Part, Seal, Text, Thought
 from contextlab.core.wire.openai_chat import tool_name
 
 FORMAT = "anthropic"
@@ -17,6 +17,7 @@ _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
 def render(conversation: Conversation) -> dict[str, Any]:
     """The request's `system` (left out when there is none) and `messages`."""
+    conversation.keep_reasoning(lambda part: bool(part.secret) and part.seal != Seal.ENCRYPTED)
     names = _Names()
     system: list[dict[str, Any]] = []
     messages: list[dict[str, Any]] = []
@@ -79,9 +80,7 @@ def _block(part: Part, names: _Names) -> list[dict[str, Any]]:
 
 
 def _thinking(part: Thought) -> list[dict[str, Any]]:
-    if not part.secret:
-        return []
-    if not part.text:
+    if part.seal == Seal.REDACTED or not (part.seal or part.text):
         return [{"type": "redacted_thinking", "data": part.secret}]
     return [{"type": "thinking", "thinking": part.text, "signature": part.secret}]
 

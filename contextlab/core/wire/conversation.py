@@ -6,8 +6,9 @@ each such repair is listed. The current turn's opening user item is brought back
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
 from contextlab.core.budget import Mode
@@ -15,6 +16,17 @@ from contextlab.core.items import IN_CONTEXT, Injected, Kind, Media, Reason, Ver
 from contextlab.core.projecting.stand_ins import NO_RESULT, SUMMARY, attachment, orphan_result, provider_call
 
 Role = Literal["system", "user", "assistant", "results"]
+
+
+class Seal(StrEnum):
+    """What the secret of a reasoning item is: each provider takes back its own only."""
+
+    SIGNATURE = "signature"
+    """Of an Anthropic thinking block, whose text may be empty."""
+    REDACTED = "redacted"
+    """The data of an Anthropic block that has no text."""
+    ENCRYPTED = "encrypted"
+    """The encrypted content of a Responses item, or its id alone."""
 
 
 @dataclass(slots=True)
@@ -37,6 +49,8 @@ class ExportItem:
     """The provider's own id of the item (`rs_...`), needed to send reasoning back."""
     secret: str | None = None
     """Signature or encrypted content of reasoning, byte for byte."""
+    seal: Seal | None = None
+    """What the secret is; None = not told: it is taken for one of the provider that is written for."""
 
     @property
     def sent(self) -> bool:
@@ -58,6 +72,7 @@ class Thought:
     text: str
     provider_id: str | None
     secret: str | None
+    seal: Seal | None = None
 
 
 @dataclass(slots=True)
@@ -103,6 +118,17 @@ class Conversation:
 
     messages: list[Message]
     repairs: list[str]
+
+    def keep_reasoning(self, taken: Callable[[Thought], bool]) -> None:
+        """Leave out the reasoning that a provider would not take back, and say how much that is."""
+        left_out = 0
+        for message in self.messages:
+            kept = [part for part in message.parts if not isinstance(part, Thought) or taken(part)]
+            left_out += len(message.parts) - len(kept)
+            message.parts = kept
+        if left_out:
+            what = "1 piece" if left_out == 1 else f"{left_out} pieces"
+            self.repairs.append(f"left out {what} of reasoning that this provider has not signed")
 
 
 def repair(items: Sequence[ExportItem], mode: Mode = "safe") -> Conversation:
@@ -191,7 +217,7 @@ class _Builder:
 
     def _assistant(self, item: ExportItem) -> None:
         if item.kind == Kind.REASONING:
-            self._add("assistant", Thought(item.text, item.provider_id, item.secret))
+            self._add("assistant", Thought(item.text, item.provider_id, item.secret, item.seal))
         elif item.kind == Kind.ASSISTANT:
             if item.text.strip():
                 self._add("assistant", Text(item.text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextlab.core.wire.conversation import Answer, Call, Conversation, Message, Part, Text, Thought
+from contextlab.core.wire.conversation import Answer, Call, Conversation, Message, Part, Seal, Text, Thought
 from contextlab.core.wire.openai_chat import tool_name
 
 FORMAT = "openai_responses"
@@ -13,6 +13,9 @@ LABEL = "OpenAI Responses"
 
 def render(conversation: Conversation) -> dict[str, Any]:
     """The request's `input`."""
+    conversation.keep_reasoning(
+        lambda part: bool(part.secret or part.provider_id) and part.seal in (None, Seal.ENCRYPTED)
+    )
     return {"input": [wire for message in conversation.messages for wire in _items(message)]}
 
 
@@ -39,8 +42,6 @@ def _item(role: str, part: Part) -> list[dict[str, Any]]:
 
 
 def _reasoning(part: Thought) -> list[dict[str, Any]]:
-    if not part.secret and not part.provider_id:
-        return []
     summary = [{"type": "summary_text", "text": part.text}] if part.text else []
     wire: dict[str, Any] = {"type": "reasoning", "summary": summary}
     if part.provider_id:

@@ -14,8 +14,9 @@ from django.utils import timezone
 from contextlab.core.committing.compacting import exported
 from contextlab.core.committing.transfer import as_markdown
 from contextlab.core.protocol import FORMATS as WIRES
-from contextlab.core.protocol import export
+from contextlab.core.protocol import SEALED, export
 from contextlab.queries.compaction import branch_of
+from contextlab.queries.seals import seal
 from contextlab.services.compaction.committing import add_version
 from contextlab.services.compaction.memory import Held, read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
@@ -95,7 +96,10 @@ def export_memory(held: Held, format: str) -> Exported:
     if format == "markdown":
         title = held.session.title or held.session.native_id
         return Exported(format, as_markdown(title, held.snapshot), ())
-    made = export(exported(held.snapshot), format)
+    items = exported(held.snapshot)
+    if format in SEALED:
+        seal(items, held.positions, held.session.pk, held.revision)
+    made = export(items, format)
     return Exported(format, made.document, made.repairs)
 
 

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.http import content_disposition_header
 
-from contextlab.core.protocol import FORMATS, export
+from contextlab.core.protocol import FORMATS, SEALED, export
 from contextlab.queries.export import TooLargeError, all_fates, export_items
 from contextlab.queries.fates import merged
 from contextlab.web import figures
@@ -28,7 +28,7 @@ def copy(request: HttpRequest, uid: UUID, number: int, format: str) -> HttpRespo
     opened = open_session(request, uid)
     scope = scope_at(opened, number)
     try:
-        items = export_items(scope)
+        items = export_items(scope, sealed=format in SEALED)
     except TooLargeError as error:
         return answer(
             request, 413, f"This context has {figures.size(error.args[0])} of text: too much for one copy."
