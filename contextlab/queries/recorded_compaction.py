@@ -68,6 +68,18 @@ def recorded_compaction(session: Session, number: int) -> RecordedCompaction | N
     )  # fmt: skip
 
 
+def numbers_by_step(session: Session) -> dict[int, int]:
+    """Number of each compaction of the log by the first step that saw the memory after it."""
+    records = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    return dict(records.values_list("at_step", "number"))
+
+
+def number_of_summary(session: Session, position: int) -> int | None:
+    """The compaction of the log whose summary is the item at this position."""
+    records = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    return records.filter(summary=position).values_list("number", flat=True).first()
+
+
 def positions_of(session: Session, names: Sequence[str]) -> Mapping[str, int]:
     """Where items of these ids stand in the session; those that are not in its log are left out."""
     records = ItemRecord.objects.filter(session=session, revision=session.revision)

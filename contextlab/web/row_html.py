@@ -32,6 +32,7 @@ _GAP = (
     '<div class="item gap"><i></i><span class="pos">#{first}</span><span class="kind">… #{last}</span>'
     '<a class="body" href="{address}" hx-get="{address}" {target}>{words}</a><span class="end"></span></div>\n'
 )
+_SUMMARY = '<a class="v {verdict}" href="{address}" title="{title}: read it">{label} into {into}</a>'
 _IN_PLACE = SafeString('hx-target="closest .item" hx-swap="outerHTML"')
 _NEW_LIST = SafeString('hx-target="#context" hx-swap="outerHTML" hx-push-url="true"')
 
@@ -95,13 +96,14 @@ def _fold(row: ShownFold) -> SafeString:
         address=row.address,
         words=row.words,
         them="it" if row.count == 1 else "them",
-        badge=_badge(row.verdict, row.reason),
+        badge=_badge(row.verdict, row.reason, row.summary, row.into),
     )
 
 
-def _badge(verdict: str, reason: str) -> SafeString:
+def _badge(verdict: str, reason: str, address: str = "", into: str = "") -> SafeString:
     name = words.verdict_name(verdict)
     title = words.REASON_LABELS.get(reason, reason.replace("_", " ")) or words.VERDICT_MEANINGS.get(name, "")
-    return format_html(
-        '<span class="v {}" title="{}">{}</span>', name, title, words.VERDICT_LABELS.get(name, name)
-    )
+    label = words.VERDICT_LABELS.get(name, name)
+    if address:
+        return format_html(_SUMMARY, address=address, verdict=name, title=title, label=label, into=into)
+    return format_html('<span class="v {}" title="{}">{}</span>', name, title, label)

@@ -17,7 +17,7 @@ from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED,
 from contextlab.queries.context import Entry, Fold, Gap
 from contextlab.queries.items import ContextRow, ItemRow
 from contextlab.web import figures, words
-from contextlab.web.opened import Opened
+from contextlab.web.opened import RECORDED, Opened
 
 INJECTED_LABELS: dict[str, str] = {
     Injected.META: "added by the agent",
@@ -72,6 +72,10 @@ class ShownFold:
     page: str
     auto: bool
     """Whether it opens by itself: the selected item is in it."""
+    summary: str = ""
+    """Address of the compaction whose summary stands for the items."""
+    into: str = ""
+    """Its name."""
     is_fold: bool = True
 
 
@@ -141,11 +145,21 @@ class Speller:
         page = self._address(show="left-out")
         return ShownFold(
             fold.first, fold.last, fold.count, fold.verdict, fold.reasons[0], self._why(fold),
-            self._run(fold.first, fold.last), page, inside,
+            self._run(fold.first, fold.last), page, inside, *self._summary(fold),
         )  # fmt: skip
 
+    def _summary(self, fold: Fold) -> tuple[str, str]:
+        """Address and name of the compaction of the log; empty where there is none."""
+        number = self._number(fold)
+        if number is None or self.opened.name != RECORDED:
+            return "", ""
+        return reverse("compaction_recorded", args=[self.opened.session.uid, number]), f"#{number}"
+
+    def _number(self, fold: Fold) -> int | None:
+        return self.compactions.get(fold.since) if fold.reasons == (Reason.COMPACTED,) else None
+
     def _why(self, fold: Fold) -> str:
-        number = self.compactions.get(fold.since) if fold.reasons == (Reason.COMPACTED,) else None
+        number = self._number(fold)
         if number is not None:
             why = f"replaced by the summary of compaction #{number}"
         else:

@@ -66,6 +66,18 @@ export function go(address, event) {
   if (event?.ctrlKey || event?.metaKey) window.open(address, "_blank", "noopener"); else location.assign(address);
 }
 
+// A readout of parts, each a text or [text, address]; what is empty is left out.
+export function tellParts(place, parts) {
+  const nodes = parts.filter(Boolean).map((part) => {
+    if (!Array.isArray(part)) return part;
+    const link = document.createElement("a");
+    [link.textContent, link.href] = part;
+    link.className = "link";
+    return link;
+  });
+  place.replaceChildren(...nodes.flatMap((node, at) => (at ? [" · ", node] : [node])));
+}
+
 // Redraw when the size or the theme changes, at most once a frame.
 export function keepDrawn(canvas, draw) {
   let waiting = false;

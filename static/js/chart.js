@@ -1,10 +1,10 @@
 // The context window over the steps: one bar per step (or per bucket: its largest step), never a smoothed area.
-import { KINDS, chooseStep, compact, full, go, keepDrawn, load, pageOf, palette, sharpen, stepOfAddress, ticks } from "./canvas.js";
+import { KINDS, chooseStep, compact, full, go, keepDrawn, load, pageOf, palette, sharpen, stepOfAddress, tellParts, ticks } from "./canvas.js";
 
 const canvas = document.getElementById("chart");
 const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
-let data = null, at = -1, colours = palette();
+let data = null, at = -1, colours = palette(), labels = [];
 
 const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction would fire" };
 const bucketOf = (step) => data.buckets.findIndex((bucket) => bucket.from <= step && step <= bucket.to);
@@ -106,6 +106,7 @@ function limits(pen, x, y, width, limit, top) {
 
 function marks(pen, x, height, count) {
   let free = 0;
+  labels = [];
   pen.textAlign = "left";
   // A crowd of lines would hide the bars: then each is faint.
   const crowded = (x(count) - x(0)) / Math.max(data.marks.length, 1) < 24;
@@ -128,6 +129,7 @@ function marks(pen, x, height, count) {
     const start = left + 5 + wide > x(count) ? left - 5 - wide : left + 5;
     if (!whole || start < free) continue;
     pen.fillText(text, start, 10);
+    labels.push({ mark, left: start, right: start + wide });
     free = start + wide + 8;
   }
 }
@@ -161,13 +163,13 @@ function tell() {
   if (!bucket) { place.textContent = "Point at a bar, or use ← and → with the chart in focus; enter opens the step."; return; }
   const parts = KINDS.map((kind, code) => [kind.replace("_", " "), bucket.tokens[code] ?? 0]).filter(([, tokens]) => tokens);
   const size = bucket.reported ?? bucket.calibrated ?? bucket.total;
-  place.textContent = [
+  tellParts(place, [
     bucket.from === bucket.to ? `step ${full(bucket.step)}` : `step ${full(bucket.step)}, the largest of ${full(bucket.from)} to ${full(bucket.to)}`,
     `in context ${full(bucket.total)} ${data.token_source} (${parts.map(([kind, tokens]) => `${kind} ${compact(tokens)}`).join(", ")})`,
     bucket.reported === null ? "no usage reported" : `reported ${full(bucket.reported)}`,
     bucket.limit === null ? "limit unknown" : `limit ${compact(bucket.limit)}, ${Math.round((size / bucket.limit) * 100)} % full`,
-    ...data.marks.filter((mark) => bucket.from <= mark.step && mark.step <= bucket.to).map((mark) => `${words[mark.kind]} ${label(mark)}`),
-  ].join(" · ");
+    ...data.marks.filter((mark) => bucket.from <= mark.step && mark.step <= bucket.to).map((mark) => [`${words[mark.kind]} ${label(mark)}`, pageOfMark(mark)]).map(([text, page]) => (page ? [text, page] : text)),
+  ]);
 }
 
 function move(place, { quiet = false } = {}) {
@@ -183,6 +185,16 @@ function placeAt(event) {
   return share < 0 || share >= 1 ? -1 : Math.floor(share * data.buckets.length);
 }
 
+// Only compactions of the log have a page of their own.
+const pageOfMark = (mark) => (canvas.dataset.compaction && mark?.kind === "compaction" ? pageOf(canvas.dataset.compaction, mark.number) : null);
+const labelAt = (event) => (event.offsetY < TOP ? labels.find(({ left, right }) => left <= event.offsetX && event.offsetX <= right)?.mark : undefined);
+
+function openMark(event) {
+  const bucket = data?.buckets[at];
+  const page = pageOfMark(bucket && data.marks.find((mark) => mark.kind === "compaction" && bucket.from <= mark.step && mark.step <= bucket.to));
+  if (page) go(page, event);
+}
+
 function nextMark(by) {
   const here = data.buckets[at]?.step ?? (by > 0 ? 0 : Infinity);
   const steps = data.marks.filter((mark) => ["compaction", "would_fire"].includes(mark.kind)).map((mark) => mark.step);
@@ -192,12 +204,16 @@ function nextMark(by) {
 }
 
 const open = (event) => { if (data?.buckets[at]) go(pageOf(canvas.dataset.step, data.buckets[at].step), event); };
-const acts = { previous: () => move(at < 0 ? data.buckets.length - 1 : at - 1), next: () => move(at + 1), "next-mark": () => nextMark(1), "previous-mark": () => nextMark(-1), open };
+const acts = { previous: () => move(at < 0 ? data.buckets.length - 1 : at - 1), next: () => move(at + 1), "next-mark": () => nextMark(1), "previous-mark": () => nextMark(-1), "open-mark": openMark, open };
 const soon = canvas ? keepDrawn(canvas, draw) : () => {};
 
 function listen() {
-  canvas.addEventListener("pointermove", (event) => { const place = placeAt(event); if (place >= 0) move(place, { quiet: true }); });
-  canvas.addEventListener("click", (event) => { const place = placeAt(event); if (place >= 0) { move(place); open(event); } });
+  canvas.addEventListener("pointermove", (event) => { const place = placeAt(event); canvas.style.cursor = pageOfMark(labelAt(event)) ? "pointer" : ""; if (place >= 0) move(place, { quiet: true }); });
+  canvas.addEventListener("click", (event) => {
+    const page = pageOfMark(labelAt(event));
+    if (page) { go(page, event); return; }
+    const place = placeAt(event); if (place >= 0) { move(place); open(event); }
+  });
   canvas.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || at < 0) return;
     event.preventDefault();

@@ -1,5 +1,5 @@
 // The context map: rows are items (height = tokens), columns are steps. Hue = what an item is, texture = its fate.
-import { chooseStep, compact, full, go, keepDrawn, load, pageOf, palette, sharpen, stepOfAddress } from "./canvas.js";
+import { chooseStep, compact, full, go, keepDrawn, load, pageOf, palette, sharpen, stepOfAddress, tellParts } from "./canvas.js";
 import { paint, textures } from "./textures.js";
 
 const canvas = document.getElementById("map");
@@ -135,9 +135,13 @@ function tell() {
     ? `${spelled(data.verdicts[found[2]])}${reason ? ` (${REASONS[reason] ?? spelled(reason)})` : ""}, steps ${full(found[4])} to ${full(found[5] - 1)}${found[5] - 1 >= data.steps[1] ? " or longer" : ""}`
     : "not in memory yet";
   const mark = data.marks.find(([step]) => step === at.step);
-  const cut = mark ? ` · ${mark[2] ? `compaction #${mark[1]}` : "compaction would fire here"}` : "";
-  readout.textContent = `step ${full(at.step)}${cut} · ${name} · ${fate} · ${compact(tokens)} tokens ${data.token_source}`;
+  const cut = mark && (mark[2] ? named(mark) : "compaction would fire here");
+  // What is summarised stands in the summary of the compaction that began its rectangle.
+  const into = reason === "compacted" && found[4] !== at.step && data.marks.find(([step]) => step === found[4]);
+  tellParts(readout, [`step ${full(at.step)}`, cut, name, fate, into && named(into), `${compact(tokens)} tokens ${data.token_source}`]);
 }
+
+const named = ([, number]) => (canvas.dataset.compaction ? [`compaction #${number}`, pageOf(canvas.dataset.compaction, number)] : `compaction #${number}`);
 
 function move(step, band, quiet = false) {
   if (!data?.bands.length) return;

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from contextlab.services.actions import perform
 from contextlab.store.models import Run
+from tests.e2e.test_steps_in_a_browser import a_session
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
 
@@ -37,3 +38,28 @@ def test_from_the_preview_to_the_memory_of_before(live_app: Any, tmp_path: Any) 
     expect(page.locator("main")).to_contain_text("version 3")
     page.get_by_role("button", name="Promote").click()
     expect(page.locator("main")).to_contain_text("promoted: the memory to go on with")
+
+
+def test_chart_and_map_lead_to_a_compaction(live_app: Any) -> None:
+    """c goes to its mark, m opens its page; its label does, too, and so does the readout of what it summarised."""
+    made = a_session()
+    address = re.compile(r"/compactions/1$")
+    page = live_app.open(made.url())
+    expect(page.locator("#chart")).to_have_attribute("data-ready", "yes")
+    expect(page.locator("#map")).to_have_attribute("data-ready", "yes")
+    live_app.press("c")
+    expect(page.locator("#chart-readout a")).to_contain_text("compaction #1")
+    live_app.press("m")
+    expect(page).to_have_url(address)
+    page.go_back()
+    expect(page.locator("#chart-readout a")).to_contain_text("compaction #1")
+    canvas = page.locator("#chart")
+    left = 54 + (canvas.bounding_box()["width"] - 64) * 19 / 30
+    canvas.click(position={"x": left + 12, "y": 10})
+    expect(page).to_have_url(address)
+    page.go_back()
+    expect(page.locator("#map")).to_have_attribute("data-ready", "yes")
+    box = page.locator("#map").bounding_box()
+    page.locator("#map").hover(position={"x": box["width"] - 30, "y": 30})
+    page.locator("#map-readout a").click()
+    expect(page).to_have_url(address)

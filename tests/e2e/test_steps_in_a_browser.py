@@ -87,7 +87,7 @@ def test_a_fold_opens_where_it_stood(live_app: Any) -> None:
     page = live_app.open(made.url("/steps/25"))
     fold = page.locator(".item.gone")
     expect(fold).to_contain_text("replaced by the summary of compaction #1")
-    fold.locator("a").click()
+    fold.locator("a.body").click()
     expect(page.locator(".item.summarised")).to_have_count(40)
     expect(page.locator("#i0")).to_contain_text("You are careful.")
 

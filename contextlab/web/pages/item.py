@@ -10,8 +10,10 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.http import content_disposition_header
 
+from contextlab.core.items import Kind
 from contextlab.queries import item as items
 from contextlab.queries.items import ContextRow
+from contextlab.queries.recorded_compaction import number_of_summary, numbers_by_step
 from contextlab.web.lifelines import draw
 from contextlab.web.markdown import MARKDOWN_LIMIT, render_markdown
 from contextlab.web.opened import Opened, number_in, open_session
@@ -25,10 +27,12 @@ def item(request: HttpRequest, uid: UUID, position: int) -> HttpResponse:
     row = items.row_at(opened.session, opened.view_id, number_in(request, "step"), position)
     if page is None or row is None:
         raise Http404("The session has no such item.")
+    compactions = numbers_by_step(opened.session) if opened.session.compactions else {}
     values = {
         "opened": opened, "session": opened.session, "nav": "sessions", "page": page, "item": page.item,
-        "lines": [draw(line, opened) for line in page.lifelines], "step": number_in(request, "step"),
+        "lines": [draw(line, opened, compactions) for line in page.lifelines], "step": number_in(request, "step"),
         "injected": INJECTED_LABELS.get(page.item.injected, page.item.injected),
+        "summary_of": number_of_summary(opened.session, position) if page.item.kind == Kind.SUMMARY else None,
     }  # fmt: skip
     return render(request, "pages/item.html", values | body_values(request, opened, row))
 
