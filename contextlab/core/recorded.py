@@ -31,6 +31,7 @@ OFFLOADED = Fate(Verdict.OFFLOADED, Reason.LOG_OFFLOADED)
 ABANDONED = Fate(Verdict.DROPPED, Reason.ABANDONED_BRANCH)
 COMPACTED = Fate(Verdict.SUMMARISED, Reason.COMPACTED)
 STRIPPED = Fate(Verdict.REASONING_CLEARED, Reason.PROVIDER_STRIPS)
+CLEARED = (Verdict.CLEARED, Verdict.REASONING_CLEARED)
 _ANY_USER_ITEM = ("gpt-", "codex", "o1", "o3", "o4")
 """Models to which every user-role item begins a new turn of reasoning, injected ones too."""
 
@@ -154,6 +155,9 @@ class RecordedReplayer:
                 self.writer.paint(position, position, painted(fate), step)
                 if self.timeline.kinds[position] == REASONING:
                     insort(self._reasoning, position)
+            elif self.ledger.fate(position).verdict in CLEARED and self._in_memory(position):
+                # A provider applies its edits to each request anew: what it does not clear again stands again.
+                self._change([position], KEPT, step)
         self._left_out = self._widest_gap()
 
     def _follow_summaries(self, step: int) -> None:

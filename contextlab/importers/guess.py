@@ -24,14 +24,7 @@ _SIGNS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("a pydantic-ai message dump", (rb'"part_kind"\s*:',)),
     ("an OpenAI Agents SDK run state", (rb'"\$schemaVersion"\s*:',)),
     ("an AI4J event log", (rb'"recordedAtEpochMs"\s*:|"turnEventId"\s*:',)),
-    ("an OpenAI Responses request or response", (rb'"object"\s*:\s*"response"|/v1/responses"',)),
     ("a LangChain dump", (rb'"lc"\s*:\s*1\b', rb'"kwargs"\s*:')),
-    ("OpenAI Responses items", (rb'"type"\s*:\s*"(function_call_output|input_text|output_text|reasoning)"',)),
-    (
-        "an Anthropic Messages request or response",
-        (rb'"type"\s*:\s*"(tool_use|tool_result)"|"stop_reason"\s*:',),
-    ),
-    ("an Anthropic Messages request or response", (rb'"messages"\s*:', rb'"model"\s*:\s*"claude')),
 )
 _COMPILED = tuple((name, tuple(re.compile(sign) for sign in signs)) for name, signs in _SIGNS)
 

@@ -136,6 +136,75 @@ def test_exchanges_hold_what_their_requests_and_responses_hold(name):
     assert roles <= {"system", "developer", "user", "assistant", "tool"}
 
 
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "function_call")
+
+
+def wire(path: Path) -> dict[str, int]:
+    """What went over the wire, each thing once: ids of calls and of results, contents of compactions."""
+    seen: dict[str, set[str]] = {"tool_calls": set(), "results": set(), "compactions": set()}
+
+    def look(block: object) -> None:
+        if not isinstance(block, dict):
+            return
+        kind = str(block.get("type"))
+        if kind == "compaction":
+            seen["compactions"].add(block.get("content") or block["encrypted_content"])
+        elif kind in CALLS:
+            seen["tool_calls"].add(block.get("call_id") or block["id"])
+        elif kind.endswith(("tool_result", "function_call_output")):
+            seen["results"].add(block.get("call_id") or block["tool_use_id"])
+        for part in block.get("content") if isinstance(block.get("content"), list) else ():
+            look(part)
+
+    for one in json.loads(path.read_text()):
+        request, response = one["request"], one["response"]
+        if isinstance(request, dict):
+            asked = request.get("messages", request.get("input"))
+            for block in asked if isinstance(asked, list) else ():
+                look(block)
+        if isinstance(response, dict):
+            for block in (response.get("content") or []) + (response.get("output") or []):
+                look(block)
+    return {name: len(found) for name, found in seen.items()}
+
+
+OTHERS_TOO = {
+    # Recordings that hold exchanges with two providers: those with the other one are counted and left out.
+    "anthropic-messages/pydantic-ai/test_anthropic_model_thinking_part_from_other_model.json",
+    "anthropic-messages/pydantic-ai/test_anthropic_server_tool_pass_history_to_another_provider.json",
+}
+
+
+@pytest.mark.parametrize("name", present("anthropic-messages") + present("openai-responses"))
+def test_exchanges_of_the_two_other_providers_hold_each_thing_once(name):
+    """The table counts what each request repeats; we count each call, result and compaction once, responses too."""
+    made, told = read(CORPUS / name), wire(CORPUS / name)
+    assert not made.report.skipped
+    assert sum(one.results_without_call for one in made.sessions.values()) == 0
+    if "str" in {type(one["response"]).__name__ for one in json.loads((CORPUS / name).read_text())}:
+        # Streams are checked by the tests of their importers.
+        assert made.of(StepEvent)
+    elif name not in OTHERS_TOO:
+        found = ours(CORPUS / name)
+        calls = sum(item.kind == Kind.TOOL_CALL and item.needs_result for item in made.items)
+        assert calls == told["tool_calls"] + inside(made)
+        assert (found["results"], found["compactions"]) == (
+            told["results"] + inside(made),
+            told["compactions"],
+        )
+
+
+PROVIDERS_OWN = {"code_interpreter", "deepwiki.ask_question"}
+"""Calls of the Responses API that bring their answer inside (docs/formats/openai-responses.md)."""
+
+
+def inside(made) -> int:
+    """Results that stand inside the call of a provider's own tool."""
+    if made.report.format != "openai-responses":
+        return 0
+    return sum(item.tool in PROVIDERS_OWN for item in made.items if item.kind == Kind.TOOL_CALL)
+
+
 @pytest.mark.parametrize(
     ("line", "code"), [(154, "repeat"), (570, "opaque"), (394, "web_search"), (29, "tool_search")]
 )

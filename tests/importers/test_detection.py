@@ -39,17 +39,22 @@ def refusal(data: bytes) -> str:
 
 
 def test_our_formats_are_found():
-    """Four importers, each knows its own."""
+    """Six importers, each knows its own."""
     assert {one.FORMAT for one in registry.importers()} >= {
         "claude-code",
         "codex",
         "openai-chat",
+        "openai-responses",
+        "anthropic-messages",
         "contextlab-events",
     }
     assert detect(Rollout().text().encode()) == "codex"
     assert detect(CLAUDE) == "claude-code"
     assert detect(EVENTS) == "contextlab-events"
     assert detect(b'[{"role": "user", "content": "hi"}]') == "openai-chat"
+    claude = {"model": "claude-opus-4-6", "system": "s", "messages": [{"role": "user", "content": "x"}]}
+    assert detect(json.dumps(claude).encode()) == "anthropic-messages"
+    assert detect(b'{"object": "response", "output": []}') == "openai-responses"
 
 
 def test_a_name_decides_nothing():
@@ -69,11 +74,6 @@ def test_a_long_first_line_does_not_hide_the_format():
     [
         ({"sessionId": "s", "projectHash": "h", "messages": []}, "a Gemini CLI session"),
         ({"resourceSpans": [{"scopeSpans": []}]}, "an OTLP export"),
-        (
-            {"model": "claude-opus-4-6", "system": "s", "messages": [{"role": "user", "content": "x"}]},
-            "an Anthropic",
-        ),
-        ({"object": "response", "output": []}, "an OpenAI Responses request or response"),
         ({"info": {"id": "x"}, "messages": [{"info": {}, "parts": []}]}, "an opencode export"),
         ({"type": "session.start", "data": {}}, "a Copilot CLI session"),
         ({"trace": {"id": "t"}, "observations": []}, "a Langfuse export"),
@@ -170,7 +170,19 @@ def test_the_report_names_the_format_and_what_it_lacks():
     assert any("encrypted" in sentence for sentence in report.cannot_contain)
 
 
-OURS = {"claude-code", "codex", "openai-chat", "swe-agent", "mini-swe-agent"}
+OURS = {
+    "claude-code",
+    "codex",
+    "openai-chat",
+    "swe-agent",
+    "mini-swe-agent",
+    "openai-responses",
+    "anthropic-messages",
+}
+
+
+CHAT = {"test_agents", "test_agents_with_events_with_no_content"}
+"""Recordings in the folder of Responses that hold chat exchanges only."""
 
 
 @needs_corpus
@@ -187,5 +199,5 @@ def test_real_files_are_told_apart():
             found = None
         expected = {"swe-agent": "openai-chat", "mini-swe-agent": "openai-chat"}.get(folder, folder)
         # The SDK's completion logs are recorded chat exchanges.
-        expected = "openai-chat" if folder == "openhands-sdk" else expected
+        expected = "openai-chat" if folder == "openhands-sdk" or path.stem in CHAT else expected
         assert found == (expected if folder in {*OURS, "openhands-sdk"} else None), path

@@ -14,6 +14,10 @@ FOREIGN_PARTS = frozenset(
 """Content parts of Anthropic's Messages and OpenAI's Responses: other formats with the same roles."""
 
 
+_LOOKED_AT = 20
+"""Elements of a list that are looked at for its dialect."""
+
+
 @dataclass(slots=True)
 class Shape:
     """What a value holds: the name of its dialect, how sure that is (0 to 100), and where its messages stand."""
@@ -45,11 +49,11 @@ def shape(value: Any) -> Shape | None:
 def _list_shape(value: list[Any]) -> Shape | None:
     if are_messages(value):
         return Shape("messages", 70)
-    first = next((one for one in value if isinstance(one, (dict, list))), None)
-    inner = None if first is None else shape(first)
-    if inner is None or inner.dialect == "message":
+    # A log of all that went over the wire begins with other requests now and then.
+    inner = [found for one in value[:_LOOKED_AT] if (found := shape(one)) is not None]
+    if not inner or inner[0].dialect == "message":
         return None
-    return Shape("list", inner.sure)
+    return Shape("list", inner[0].sure)
 
 
 def _object_shape(value: dict[str, Any], key: str) -> Shape:

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from contextlab.core.events import ItemEvent, Usage
 from contextlab.core.items import Injected, Kind
 from contextlab.importers.content import joined, parts_of, texts
-from contextlab.importers.values import count, digest, json_text, mapping, optional, sequence, text
+from contextlab.importers.message import Message
+from contextlab.importers.values import count, json_text, mapping, optional, sequence, text
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _REASONING = ("reasoning_content", "reasoning", "thinking")
-
-
-@dataclass(slots=True)
-class Message:
-    """A message as items without ids: `key` is equal for equal content, whoever repeats it."""
-
-    role: str
-    items: list[ItemEvent] = field(default_factory=list)
-    key: str = ""
-    ts: str | None = None
-
-    def seal(self) -> Message:
-        """Make the key from what the items say."""
-        parts = [self.role]
-        for item in self.items:
-            sizes = ",".join(f"{one.mime}{one.size}" for one in item.media)
-            parts += (item.kind, item.text, item.tool or "", item.call_id or "", sizes)
-        self.key = digest(*parts)
-        return self
 
 
 def message(value: dict[str, Any]) -> Message:

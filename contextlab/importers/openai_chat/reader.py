@@ -9,11 +9,12 @@ from contextlab.core.events import FileReport, Place, SessionStart
 from contextlab.importers.base import SessionEvents, Source, UnreadableFile
 from contextlab.importers.documents import DOCUMENT_LIMIT, Node, document
 from contextlab.importers.lines import records, skip, warn
+from contextlab.importers.message import Call, Message
 from contextlab.importers.openai_chat.chunks import assembled
 from contextlab.importers.openai_chat.dialects import Exchange, Shape, exchange, is_message, shape
-from contextlab.importers.openai_chat.messages import Message, message, moment, usage_of
-from contextlab.importers.openai_chat.talk import Call, Talk
+from contextlab.importers.openai_chat.messages import message, moment, usage_of
 from contextlab.importers.openai_chat.trajectories import model_of, queries_of, totals_of
+from contextlab.importers.talk import Talk
 from contextlab.importers.values import Occurrences, count, digest, mapping, optional, sequence, text
 
 _TALKS = 32
@@ -89,7 +90,7 @@ class Reader:
     def _shape_of(self, node: Node) -> Shape | None:
         """The shape of a value, from its keys and first messages alone: large lists are not made into values."""
         if node.data[:1] == b"[":
-            first = [element.value() for element, _ in zip(node.elements(), range(8), strict=False)]
+            first = [element.value() for element, _ in zip(node.elements(), range(20), strict=False)]
             return shape(first)
         outline: dict[str, Any] = {}
         for key, part in node.fields().items():
