@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from contextlab.api import compactions, errors, imports, items, policies, runs, sessions, steps
+from contextlab.api import compactions, decisions, errors, imports, items, policies, runs, sessions, steps
 
 SESSION = "sessions/<uuid:uid>/"
 
@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "items/", items.ItemList.as_view()),
     path(SESSION + "items/<int:position>/", items.ItemOne.as_view()),
     path(SESSION + "spans/", items.SpanList.as_view()),
+    path(SESSION + "decisions/", decisions.DecisionList.as_view()),
     path(SESSION + "compactions/", compactions.CompactionList.as_view()),
     path(SESSION + "memory/", compactions.Memory.as_view()),
     path(SESSION + "branches/<str:name>/restore/", compactions.BranchChange.as_view(action="restore")),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted, Projector, TokenCount
 from contextlab.core.replaying.compacting import Compacting, Watched
+from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
@@ -74,6 +75,11 @@ class Replayer:
     def fires(self) -> list[Fire]:
         """The compactions of the steps run so far: made ones, or the first that would have needed a model."""
         return self._compacting.fires if self._compacting is not None else []
+
+    @property
+    def decisions(self) -> list[DecisionRun]:
+        """Whether a compaction was due before each of the steps run so far; [] for a policy that has none."""
+        return self._compacting.decisions.runs if self._compacting is not None else []
 
     def spans(self) -> list[Span]:
         """The spans of the steps run so far, in the order of their first step and item."""

@@ -18,12 +18,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 from contextlab.adapters.tokens import counter
 from contextlab.core import BUILTINS, Policy, PolicyError, RecordedReplayer, Replayer, parse_policy
 from contextlab.core.items import Verdict
+from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.spans import Span
 from contextlab.core.timeline import UNKNOWN, Timeline
 from contextlab.queries.policies import known_policy
 from contextlab.services import runs
 from contextlab.services.chart import ChartMaker, marks_of, point_of
+from contextlab.services.decisions import write_decisions
 from contextlab.services.figures import Figures
 from contextlab.services.fires import write_fires
 from contextlab.services.ingest.rows import disproved_models, step_limit
@@ -61,6 +63,7 @@ class Made:
     """Items that each compaction summarised, by the step after it."""
     fires: Sequence[Fire]
     """Where a policy compacted, or would have."""
+    decisions: Sequence[DecisionRun] = ()
 
 
 def recorded_views(sessions: Sequence[Session]) -> dict[int, View]:
@@ -155,6 +158,7 @@ def project(work: Work, jobs: Iterable[Job]) -> None:
     with transaction.atomic():
         writer.flush()
         write_fires([(one.view, one.fires) for one in made])
+        write_decisions([(one.view, one.decisions) for one in made])
         _finish(made)
 
 
@@ -194,7 +198,8 @@ def _make(job: Job, writer: ViewWriter) -> Made:
     writer.end(view, spans)
     view.revision, view.stale = job.session.revision, False
     return Made(
-        job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires or ()
+        job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires or (),
+        replayer.decisions if isinstance(replayer, Replayer) else (),
     )
 
 

@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING
 from contextlab.core.agent.breaker import Breaker
 from contextlab.core.agent.live import Compaction
 from contextlab.core.agent.session_events import EventKind
-from contextlab.core.compaction import Decision, Deps
+from contextlab.core.agent.too_big import TooBig, too_big
+from contextlab.core.compaction import Decision
 from contextlab.core.errors import ConcurrentCompression
-from contextlab.core.measuring.memory_size import items_tokens, snapshot_tokens
-from contextlab.core.summarising.outcomes import stays
+from contextlab.core.measuring.memory_size import snapshot_tokens
 
 if TYPE_CHECKING:
     from contextlab.core.session import AgentSession
 
 COOL_DOWN = "cool_down"
 USELESS = "no_use"
-PINS_ALONE = "pinned_over_budget: what is pinned is larger than the threshold by itself"
+PINS_ALONE = "pinned_over_budget"
+PAUSED = "automatic compaction is paused after {} consecutive failures"
 GROWTH = 1.5
 """How many times its size memory must have before a pause for no use ends."""
 
@@ -45,6 +46,11 @@ class AutoCompaction:
         self.failures = Breaker(max_failures)
         self.useless = Breaker(max_useless)
         self.hard_limit = hard_limit
+        self.decided: Decision | None = None
+        """The last decision, whether anything was due or not; None where it could not be made."""
+        self.paused = False
+        """Whether it was due then, and nothing was tried."""
+        self._too_big: TooBig | None = None
         self._tried: int | None = None
         """Version of memory after the last attempt that did not fail."""
         self._size_then = 0
@@ -62,15 +68,18 @@ class AutoCompaction:
         if session.policy is None:
             return None
         decision: Decision | None = None
+        self.decided, self.paused = None, False
         try:
-            decision = self.decide()
+            decision = self.decided = self.decide()
             if not decision.due:
                 self.useless.succeeded()
                 return None
+            self.paused = True
             if session.memory.version == self._tried:
                 return Compaction("noop", COOL_DOWN, decision=decision)
             if paused := self._paused():
                 return Compaction("noop", paused, decision=decision)
+            self.paused = False
             # A trigger overrules the policy's own thresholds.
             done = session.run(session.policy, force=session.trigger is not None)
         except (
@@ -97,20 +106,23 @@ class AutoCompaction:
             return []
         if compaction.state in ("failed", "conflict"):
             return [f"compaction {compaction.state}: {compaction.reason}"]
-        if compaction.decision and self._pins_alone(compaction.decision):
-            return [f"compaction: {compaction.reason}", PINS_ALONE]
+        part = self.part
+        if compaction.decision and self._too_big and self._too_big.pins_alone:
+            return [f"compaction: {compaction.reason}", f"{PINS_ALONE}: {part}"]
         if compaction.reason == USELESS:
-            return [
-                f"compaction paused: the last {self.useless.failures} were of too little use{self.useless.note}"
-            ]
+            why = f"the last {self.useless.failures} were of too little use{self.useless.note}"
+            return [f"compaction paused: {why}" + (f"; {part}" if part else "")]
         return [f"compaction: {compaction.reason}"]
+
+    @property
+    def part(self) -> str:
+        """The part of memory that keeps it over the threshold, with its size; empty where the last run was of use."""
+        return self._too_big.words if self._too_big else ""
 
     def _paused(self) -> str | None:
         """Why nothing is tried: raises where that is a failure by itself."""
         if self.failures.is_open:
-            raise _PausedError(
-                f"automatic compaction is paused after {self.failures.failures} consecutive failures"
-            )
+            raise _PausedError(PAUSED.format(self.failures.failures))
         if self.useless.is_open and not self._worth_another_try():
             return USELESS
         return None
@@ -125,12 +137,15 @@ class AutoCompaction:
     def _account(self, done: Compaction) -> None:
         self.failures.succeeded()
         self._tried = self.session.memory.version
+        decision = self.decide()
+        due = decision.due or done.state == "noop"
+        self._too_big = too_big(self.session.snapshot(), decision, self.session.deps) if due else None
         if done.state == "noop" and done.tokens_before is None:
             return  # nothing was tried, nothing was paid
-        decision = self.decide()
-        if done.state == "noop" or decision.due:
+        if due:
             # What is pinned stays, whatever is tried: one attempt is enough.
-            count = self.useless.give_up if self._pins_alone(decision) else self.useless.failed
+            alone = self._too_big is not None and self._too_big.pins_alone
+            count = self.useless.give_up if alone else self.useless.failed
             count(_gain(done))
             self._size_then = self._size()
         else:
@@ -142,14 +157,6 @@ class AutoCompaction:
 
     def _size(self) -> int:
         return snapshot_tokens(self.session.snapshot(), self.session.deps.count)
-
-    def _pins_alone(self, decision: Decision) -> bool:
-        """Whether what is pinned alone is over a threshold in tokens."""
-        if decision.threshold is None or not decision.rule.startswith("tokens"):
-            return False
-        deps: Deps = self.session.deps
-        pinned = [item for item in self.session.memory.items if stays(item, deps) is not None]
-        return items_tokens(pinned, deps.count) > decision.threshold
 
 
 class _PausedError(Exception):

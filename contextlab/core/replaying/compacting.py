@@ -20,6 +20,7 @@ from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policy import Policy
 from contextlab.core.projection import NONE, Fate, Projection, Source, item_tokens, pair_up
+from contextlab.core.replaying.decisions import FAILED, NOT_DUE, UNKNOWN, DecisionLog
 from contextlab.core.replaying.fires import NEEDS_MODEL, Fire, fire_at
 from contextlab.core.replaying.sizes import REASONING, Sent, Sizes, calibrate
 from contextlab.core.replaying.stepwise import Texts, item_of, painted
@@ -28,7 +29,8 @@ from contextlab.core.replaying.tape import Tape
 from contextlab.core.report import Report
 from contextlab.core.session import AgentSession
 from contextlab.core.spans import SpanWriter
-from contextlab.core.timeline import UNKNOWN, Step
+from contextlab.core.timeline import UNKNOWN as UNCOUNTED
+from contextlab.core.timeline import Step
 
 
 class Memory:
@@ -120,6 +122,7 @@ class Compacting:
         self.policy = policy
         self.writer = SpanWriter()
         self.fires: list[Fire] = []
+        self.decisions = DecisionLog()
         self._memory = Memory(sizes, policy, texts)
         self._sizes_of_made: dict[str, int] = {}
 
@@ -140,7 +143,7 @@ class Compacting:
         tokens = [self._size(item) for item in items]
         known = self.sizes.timeline.tokens
         uncounted = sum(
-            known[int(item.id)] == UNKNOWN if item.id.isdecimal() else count is None for item in items
+            known[int(item.id)] == UNCOUNTED if item.id.isdecimal() else count is None for item in items
         )
         return Source(items, pair_up(items), tokens, uncounted, count)
 
@@ -155,6 +158,7 @@ class Compacting:
     def _compact(self, step: Step) -> list[str]:
         memory = self._memory
         done = memory.session.auto.run()
+        self.decisions.evaluated(step.number, memory.session.auto, done)
         if done is None:
             return []
         if not done.compacted or done.outcome is None:
@@ -224,6 +228,7 @@ class Watched:
     def __init__(self, sizes: Sizes, policy: Policy, inner: Iterator[tuple[Step, Report]]) -> None:
         """`inner` gives the steps with their reports."""
         self.fires: list[Fire] = []
+        self.decisions = DecisionLog()
         self._inner = inner
         self._timeline = sizes.timeline
         self._memory: Memory | None = Memory(sizes, policy, None)
@@ -237,12 +242,18 @@ class Watched:
                 next(steps)
                 self._watch(self._memory, tape, step, report)
             elif self.fires:
+                self.decisions.add(step.number, None, UNKNOWN)
                 report.notes.insert(0, f"after an unmade compaction (step {self.fires[0].step:,})")
             yield step, report
 
     def _watch(self, memory: Memory, tape: Tape, step: Step, report: Report) -> None:
         memory.follow(tape)
-        decision = memory.session.auto.decide()
+        try:
+            decision = memory.session.auto.decide()
+        except Exception as error:  # a trigger may be a stranger's
+            self.decisions.add(step.number, None, FAILED, str(error))
+            return
+        self.decisions.add(step.number, decision, NEEDS_MODEL if decision.due else NOT_DUE)
         if decision.due:
             fire = replace(fire_at(step, decision), reason=NEEDS_MODEL)
             self.fires.append(fire)

@@ -72,3 +72,23 @@ class PolicyCompaction(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["view", "step"], name="policycompaction_step")]
+
+
+class PolicyDecisions(models.Model):
+    """Decisions of a view's policy before neighbouring steps that came to the same: core.replaying.decisions."""
+
+    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="decisions", db_index=False)
+    first_step = models.IntegerField()
+    last_step = models.IntegerField()
+    outcome = models.CharField(max_length=12)
+    reason = models.CharField(max_length=300, default="", blank=True)
+    rule = models.CharField(max_length=200, default="", blank=True)
+    threshold = models.BigIntegerField(null=True)
+    lowest = models.BigIntegerField(null=True)
+    highest = models.BigIntegerField(null=True)
+    """Of the estimates; null where the rule has none."""
+    estimates = models.BinaryField(null=True)
+    """The estimate of each step: differences to the one before as 64-bit numbers, little-endian, zstd."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["view", "first_step"], name="policydecisions_step")]
