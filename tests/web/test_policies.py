@@ -299,3 +299,36 @@ def test_wrong_methods_have_the_look_of_all_errors(client: Client, address: str)
     """An address that is posted to cannot be opened, and the other way round."""
     ask = client.get if address in ("/policies/preview", "/policies/check") else client.post
     assert ask(address).status_code == 405
+
+
+def test_a_session_is_chosen_on_the_list(client: Client, session: Session) -> None:
+    """Who comes without a session chooses one there, and then every policy leads to that session under it."""
+    page = read(client.get("/policies"))
+    (option,) = page.all("option")
+    assert option["value"] == str(session.uid)
+    chosen = read(client.get("/policies", {"session": option["value"]}))
+    wanted = {f"/policies/choose?session={session.uid}&policy={name}" for name in (*BUILTINS, *PRESETS)}
+    assert wanted <= hrefs(chosen)
+    answer = client.get("/policies/choose", {"session": option["value"], "policy": "rule-based"})
+    assert answer["Location"] == f"/sessions/{session.uid}?view=rule-based"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the document is empty"),
+        ("{", "Line 1. this is no JSON: expecting property name"),
+        ('version = 1\nname = "x"\nmax =\n', "Line 3. this is no TOML: invalid value"),
+        ('{"version": 1, "name": "x", "nonsense": 2}', "Line 1. nonsense: unknown key"),
+        ("x" * 1_000_000, "the document has 1,000,000 characters; at most 65,536 are taken"),
+        ('{"version": 1, "name": "keep-all"}', "'keep-all' comes with ContextLab"),
+    ],
+)
+def test_a_text_that_is_no_policy_is_refused_in_a_sentence(client: Client, text: str, words: str) -> None:
+    """What is wrong, where, and that nothing was saved; what was typed stays in the editor."""
+    answer = client.post("/policies/new", {"text": text})
+    page = read(answer, 400) if len(text) < 1000 else None
+    told = page.text if page else answer.content.decode()
+    assert answer.status_code == 400
+    assert words in told.replace("&#x27;", "'")
+    assert not PolicyDocument.objects.exists()

@@ -26,7 +26,10 @@ from contextlab.core.summarising.compressing import PLACE, copies, needs_model, 
 
 
 class Incremental:
-    """Compresses what is new, on top of the summary so far. Safe to share between threads."""
+    """Compresses what is new, on top of the summary so far.
+
+    Safe to share between threads.
+    """
 
     kind: ClassVar[str] = "incremental"
 

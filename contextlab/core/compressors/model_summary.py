@@ -22,7 +22,10 @@ INSTRUCTION = (
 
 @dataclass(slots=True, frozen=True)
 class ModelSummary:
-    """Asks a model for one summary; raises ValueError for a blank instruction."""
+    """Asks a model for one summary.
+
+    Raises ValueError for a blank instruction.
+    """
 
     kind: ClassVar[str] = "model_summary"
     needs_model: ClassVar[bool] = True

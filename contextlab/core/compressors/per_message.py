@@ -40,7 +40,10 @@ _FENCED = re.compile(r"\A```\w*\s*\n(.*)\n\s*```\Z", re.DOTALL)
 
 @dataclass(slots=True, frozen=True)
 class PerMessage:
-    """Asks a model for shorter texts; raises ValueError for a blank instruction."""
+    """Asks a model for shorter texts.
+
+    Raises ValueError for a blank instruction.
+    """
 
     kind: ClassVar[str] = "per_message"
     needs_model: ClassVar[bool] = True

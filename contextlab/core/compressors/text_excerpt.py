@@ -20,7 +20,10 @@ _SAID = frozenset({Kind.USER, Kind.ASSISTANT, Kind.SUMMARY})
 
 @dataclass(slots=True, frozen=True)
 class TextExcerpt:
-    """Cuts what was said to a number of code points; raises ValueError unless that is positive."""
+    """Cuts what was said to a number of characters (code points).
+
+    Raises ValueError unless that is positive.
+    """
 
     kind: ClassVar[str] = "text_excerpt"
     needs_model: ClassVar[bool] = False

@@ -42,23 +42,23 @@ def parse_policy_text(text: str) -> Policy:
 def read_policy_text(text: str) -> Mapping[str, Any]:
     """The document of a text, not looked into; raises PolicyTextError for what is neither JSON nor TOML."""
     if len(text) > LONGEST:
-        raise PolicyTextError(f"has {len(text):,} characters; at most {LONGEST:,} are taken")
+        raise PolicyTextError(f"the document has {len(text):,} characters; at most {LONGEST:,} are taken")
     if not text.strip():
-        raise PolicyTextError("is empty: write a policy document in JSON or TOML")
+        raise PolicyTextError("the document is empty: write a policy document in JSON or TOML")
     try:
         return _from_json(text) if form_of(text) == JSON else tomllib.loads(text)
     except json.JSONDecodeError as error:
-        raise PolicyTextError(f"is no JSON: {error.msg}", line=error.lineno) from error
+        raise PolicyTextError(f"this is no JSON: {_said(error.msg)}", line=error.lineno) from error
     except tomllib.TOMLDecodeError as error:
         found = _TOML_PLACE.search(str(error))
         line = int(found[1]) if found and found[1] else text.count("\n") + 1
-        raise PolicyTextError(f"is no TOML: {_TOML_PLACE.sub('', str(error))}", line=line) from error
+        raise PolicyTextError(f"this is no TOML: {_said(_TOML_PLACE.sub('', str(error)))}", line=line) from error
     except RecursionError as error:
-        raise PolicyTextError("is nested too deeply") from error
+        raise PolicyTextError("the document is nested too deeply") from error
     except PolicyTextError:
         raise
     except ValueError as error:  # a number of thousands of digits
-        raise PolicyTextError(f"cannot be read: {error}") from error
+        raise PolicyTextError(f"the document cannot be read: {error}") from error
 
 
 def form_of(text: str) -> str:
@@ -80,6 +80,11 @@ def line_of(text: str, place: str) -> int | None:
             break
         at, line = found.end(), text.count("\n", 0, found.start()) + 1
     return line
+
+
+def _said(message: str) -> str:
+    """A parser's words in the middle of a sentence."""
+    return message[:1].lower() + message[1:]
 
 
 def _from_json(text: str) -> Mapping[str, Any]:

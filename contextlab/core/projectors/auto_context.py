@@ -33,7 +33,7 @@ STILL_DUE = "still due: {:,} of {}"
 
 @dataclass(slots=True, frozen=True)
 class AutoContextView:
-    """The strategies that need no model, as a view."""
+    """Large texts become previews: AgentScope's strategies that need no model."""
 
     kind: ClassVar[str] = "auto_context"
     options: AutoContextOptions = field(default_factory=AutoContextOptions)

@@ -23,7 +23,10 @@ PINS_EXCEED = "pinned prefix exceeds maxApproxChars"
 
 @dataclass(slots=True, frozen=True)
 class DefaultProjector:
-    """The projector of a plain budget. Tiers of the budget are not its business: see type_aware."""
+    """Limits in entries, characters and tokens, and a pinned beginning.
+
+    Tiers of the budget are not its business: see type_aware.
+    """
 
     kind: ClassVar[str] = "default"
     budget: Budget = field(default_factory=Budget)

@@ -46,7 +46,10 @@ _OPTIONS = (
 
 @dataclass(slots=True, frozen=True)
 class TurnWindow:
-    """The window of Agents-Flex; raises ValueError for limits that leave nothing."""
+    """The newest turns whole, older tool turns folded to question and answer.
+
+    Raises ValueError for limits that leave nothing.
+    """
 
     kind: ClassVar[str] = "turn_window"
     max_attached_turns: int = 10

@@ -13,7 +13,7 @@ from contextlab.core.measuring.memory_size import result_sizes
 
 @dataclass(slots=True, frozen=True)
 class ToolResultSizeTrigger:
-    """Due when results have grown large; with `each`, when one of them has."""
+    """Due when all results together have grown large, or one of them has."""
 
     kind: ClassVar[str] = "tool_result_size"
     min_chars: int = 1

@@ -34,6 +34,7 @@ def policies(request: HttpRequest) -> HttpResponse:
         "builtin": [line for line in package if line.origin == "builtin"],
         "presets": [line for line in package if line.origin == "preset"],
         "session": session_in(request, request.GET.get("session", "")),
+        "sessions": reads.session_choices(workspace.pk),
         "parts": reads.installed_parts(),
     }
     return render(request, "pages/policies.html", values)
