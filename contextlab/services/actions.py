@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlab.services import counting, imports, projection, scan
 from contextlab.services.compaction import performing as compaction
+from contextlab.services.memories import observing, users
 from contextlab.services.work import Action, Counting, Progress, execute
 from contextlab.store.models import Run
 
@@ -12,6 +13,8 @@ ACTIONS: dict[str, Action] = {
     Run.Kind.COUNT: counting.perform,
     Run.Kind.PROJECT: projection.perform,
     Run.Kind.COMPACT: compaction.perform,
+    Run.Kind.OBSERVE: observing.perform,
+    Run.Kind.REMEMBER: users.perform,
     Run.Kind.SCAN: scan.perform,
 }
 

@@ -16,12 +16,15 @@ from contextlab.store.models import (
     CompressionStateRecord,
     ContentCount,
     LogFile,
+    MemorySettings,
+    ObservationPrompts,
     OffloadRecord,
     PolicyDocument,
     RawSegment,
     Run,
     RunState,
     Session,
+    UserMemoryRecord,
     WatchedFolder,
     Workspace,
 )
@@ -64,6 +67,8 @@ def delete_everything(workspace: Workspace) -> None:
         CompressionStateRecord.objects.filter(workspace=workspace).delete()
         OffloadRecord.objects.filter(workspace=workspace).delete()
         PolicyDocument.objects.filter(workspace=workspace).delete()
+        for memories in (MemorySettings, ObservationPrompts, UserMemoryRecord):
+            memories.objects.filter(workspace=workspace).delete()
         if not Session.objects.exists():
             ContentCount.objects.all().delete()
     for path in Path(settings.UPLOAD_DIR).iterdir():

@@ -19,6 +19,8 @@ TASKS = {
     Run.Kind.COUNT: "contextlab.count",
     Run.Kind.PROJECT: "contextlab.project",
     Run.Kind.COMPACT: "contextlab.compact",
+    Run.Kind.OBSERVE: "contextlab.observe",
+    Run.Kind.REMEMBER: "contextlab.remember",
 }
 HEARTBEAT = "contextlab.heartbeat"
 

@@ -7,6 +7,17 @@ under the next revision and swapped in. Positions, step and turn numbers are den
 from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
+from contextlab.store.models.memories import (
+    WHOLE_SESSION,
+    MemorySettings,
+    ObservationBatch,
+    ObservationPrompts,
+    ObservationRecord,
+    ObservationTag,
+    SessionSummaryRecord,
+    UserMemoryRecord,
+    UserMemoryVersion,
+)
 from contextlab.store.models.policies import PolicyCompaction, PolicyDocument, PolicyVersion
 from contextlab.store.models.runs import FINISHED, Lease, Run, RunState
 from contextlab.store.models.sessions import (
@@ -25,6 +36,7 @@ from contextlab.store.models.views import SpanRecord, StepReport, View
 __all__ = [
     "FINISHED",
     "RAW_SEGMENT",
+    "WHOLE_SESSION",
     "CompactionJob",
     "CompactionRecord",
     "CompressionStateRecord",
@@ -34,8 +46,13 @@ __all__ = [
     "LinkRecord",
     "LogFile",
     "MarkRecord",
+    "MemorySettings",
     "MemoryVersion",
     "ModelAnswer",
+    "ObservationBatch",
+    "ObservationPrompts",
+    "ObservationRecord",
+    "ObservationTag",
     "OffloadRecord",
     "PolicyCompaction",
     "PolicyDocument",
@@ -44,11 +61,14 @@ __all__ = [
     "Run",
     "RunState",
     "Session",
+    "SessionSummaryRecord",
     "SpanRecord",
     "StepRecord",
     "StepReport",
     "TextSegment",
     "TurnRecord",
+    "UserMemoryRecord",
+    "UserMemoryVersion",
     "View",
     "WatchedFolder",
     "Workspace",

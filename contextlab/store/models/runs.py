@@ -33,6 +33,8 @@ class Run(models.Model):
         COUNT = "count", "count tokens"
         PROJECT = "project", "project a view"
         COMPACT = "compact", "compact a memory"
+        OBSERVE = "observe", "note what a session brought to light"
+        REMEMBER = "remember", "keep user memories"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
