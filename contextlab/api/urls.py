@@ -3,7 +3,18 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from contextlab.api import compactions, decisions, errors, imports, items, policies, runs, sessions, steps
+from contextlab.api import (
+    compactions,
+    decisions,
+    errors,
+    imports,
+    items,
+    policies,
+    runs,
+    sessions,
+    steps,
+    usage,
+)
 
 SESSION = "sessions/<uuid:uid>/"
 
@@ -31,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("policies/schema/", policies.PolicySchema.as_view()),
     path("policies/<uuid:uid>/", policies.PolicyOne.as_view()),
     path("offloads/<str:name>/", compactions.OffloadOne.as_view()),
+    path("usage/", usage.UsageView.as_view()),
     path("imports/", imports.Import.as_view()),
     path("runs/<uuid:uid>/", runs.RunOne.as_view()),
     path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view()),

@@ -198,7 +198,13 @@ def _make(job: Job, writer: ViewWriter) -> Made:
     writer.end(view, spans)
     view.revision, view.stale = job.session.revision, False
     return Made(
-        job.session, view, len(timeline), len(timeline.steps), figures, _summarised(spans), fires or (),
+        job.session,
+        view,
+        len(timeline),
+        len(timeline.steps),
+        figures,
+        _summarised(spans),
+        fires or (),
         replayer.decisions if isinstance(replayer, Replayer) else (),
     )
 

@@ -9,9 +9,12 @@ import pytest
 from contextlab.adapters.tokens import counter
 from contextlab.core.items import Kind
 from contextlab.core.measuring.models import window_for
-from contextlab.core.measuring.window import fill, limit_of
+from contextlab.core.measuring.window import MISMATCH, counter_mismatch, fill, limit_of
 from contextlab.core.recorded import RecordedReplayer
+from contextlab.core.registry import POLICIES
+from contextlab.core.session import AgentSession
 from tests.field_reports.reports import expected, given
+from tests.field_reports.test_deciding import above
 from tests.importers.codex_log import Rollout
 from tests.importers.reading import Read, lines, read
 
@@ -155,3 +158,32 @@ def test_fidelity_04_a_fall_that_nothing_explains_is_flagged() -> None:
     results = list(RecordedReplayer(made.session.timeline, count=counter().count).run())
     found = [result.step.number for result in results if result.report.finding == "changed_outside_log"]
     assert found == [expected("fidelity-04")["at_turn"]]
+
+
+def test_usage_21_one_counter_feeds_display_and_trigger() -> None:
+    """What decides about a compaction is the number that the report shows."""
+    session = AgentSession(policy=POLICIES.get("rule_based").from_options({}, "safe"), trigger=above(10**9))
+    for number in range(30):
+        session.add(Kind.USER, f"question {number} " * 40)
+        session.add(Kind.ASSISTANT, f"answer {number} " * 60)
+    decision = session.auto.decide()
+    assert expected("usage-21")["same_source"]
+    assert decision.estimate == session.next_context().report.projected_tokens
+
+
+@pytest.mark.parametrize(
+    ("decided_with", "since", "delta"),
+    [
+        (given("usage-21")["trigger_tokens"], 0, expected("usage-21")["delta"]),
+        (given("usage-21")["trigger_tokens"], 80_000, None),
+        (given("usage-21")["display_tokens"], 0, None),
+        (given("usage-21")["display_tokens"] // 2, 5_000, 158_986 - 317_972),
+        (None, 0, None),
+    ],
+)
+def test_usage_21_a_log_that_decided_with_another_count_is_flagged(
+    decided_with: int | None, since: int, delta: int | None
+) -> None:
+    """Not where what came since the last prompt explains the difference, and not where a figure is unknown."""
+    assert expected("usage-21")["flag"] == MISMATCH
+    assert counter_mismatch(given("usage-21")["display_tokens"], decided_with, since) == delta

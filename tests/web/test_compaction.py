@@ -47,6 +47,18 @@ def test_a_compaction_of_the_log(client: Client, session: Any) -> None:
     assert client.get(f"/sessions/{uuid.uuid4()}/compactions/1").status_code == 404
 
 
+@pytest.mark.parametrize(("pre", "told"), [(1_900, False), (90_000, True), (None, False)])
+def test_an_agent_that_decided_with_another_count_than_its_provider(
+    client: Client, pre: int | None, told: bool
+) -> None:
+    """The record's figure before stands beside the reported prompt; where they do not fit, the page says so."""
+    made = Log().ask("a").step(input=1_200, output=500).say("b").compaction("s", pre_tokens=pre)
+    made = made.ask("c").step(input=300).say("d").save()
+    words = read(client.get(made.url("/compactions/1"))).text
+    assert ("two counters" in words) == told
+    assert ("88,299" in words) == told
+
+
 def test_what_is_encrypted_cannot_be_told(client: Client) -> None:
     """An opaque summary is neither shown as empty nor guessed at."""
     made = Log().ask("a").step().say("b").compaction("").ask("c").step().say("d").save()

@@ -52,7 +52,9 @@ def read_policy_text(text: str) -> Mapping[str, Any]:
     except tomllib.TOMLDecodeError as error:
         found = _TOML_PLACE.search(str(error))
         line = int(found[1]) if found and found[1] else text.count("\n") + 1
-        raise PolicyTextError(f"this is no TOML: {_said(_TOML_PLACE.sub('', str(error)))}", line=line) from error
+        raise PolicyTextError(
+            f"this is no TOML: {_said(_TOML_PLACE.sub('', str(error)))}", line=line
+        ) from error
     except RecursionError as error:
         raise PolicyTextError("the document is nested too deeply") from error
     except PolicyTextError:

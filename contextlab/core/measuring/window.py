@@ -86,3 +86,23 @@ def _above(tokens: int | None, window: int | None) -> bool:
 
 def _share(tokens: int | None, size: int | None) -> float | None:
     return None if tokens is None or not size or size < 0 else round(100 * tokens / size, 1)
+
+
+MISMATCH = "counter_mismatch"
+LEAST_MISMATCH = 2_000
+MISMATCH_SHARE = 0.02
+
+
+def counter_mismatch(prompt: int | None, decided_with: int | None, since: int = 0) -> int | None:
+    """How far the figure that an agent decided a compaction with is from the prompt that its provider reported.
+
+    `since` is what was added after that prompt: its answer, results. None where both agree: the figure lies between
+    the prompt and the prompt with all that was added, give or take LEAST_MISMATCH or MISMATCH_SHARE (estimates are
+    in it); and where either is unknown.
+    """
+    if prompt is None or decided_with is None:
+        return None
+    slack = max(LEAST_MISMATCH, round(MISMATCH_SHARE * decided_with))
+    if prompt - slack <= decided_with <= prompt + since + slack:
+        return None
+    return decided_with - (prompt if decided_with < prompt else prompt + since)

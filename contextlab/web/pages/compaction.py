@@ -11,6 +11,7 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
+from contextlab.queries.counters import mismatch_at
 from contextlab.queries.recorded_compaction import recorded_compaction
 from contextlab.queries.session import find_session
 from contextlab.services import runs
@@ -32,7 +33,7 @@ def recorded(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
         raise Http404("The log has no such compaction.")
     values = {
         "opened": opened, "session": opened.session, "nav": "sessions", "found": found, "shown": of_log(found),
-        **_around(opened.session, f"log-{number}"),
+        "mismatch": mismatch_at(opened.session, number), **_around(opened.session, f"log-{number}"),
     }  # fmt: skip
     return render(request, "pages/compaction.html", values)
 
