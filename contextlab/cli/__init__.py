@@ -93,10 +93,15 @@ def _overview(files: dict[str, str]) -> str:
 
 
 def _set_up_django() -> None:
+    """As django.setup(), with the tables alone: our own commands show no pages and ring for no worker."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.config.settings")
-    import django
+    from logging.config import dictConfig
 
-    django.setup()
+    from django.apps import apps
+    from django.conf import settings
+
+    dictConfig(settings.LOGGING)
+    apps.populate(["contextlab.store"])
 
 
 def _django(words: list[str]) -> int:

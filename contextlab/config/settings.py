@@ -61,6 +61,7 @@ REDACT_AT_INGEST = env.flag("CONTEXTLAB_REDACT_AT_INGEST", default=not LOCAL)
 # What it is made of ------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "contextlab.store",
+    "contextlab.config",
     "rest_framework",
     "drf_spectacular",
     "django_htmx",

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from contextlab.services import counting, imports, projection, scan
-from contextlab.services.compaction import performing as compaction
-from contextlab.services.memories import observing, users
+from importlib import import_module
+from typing import cast
+
 from contextlab.services.work import Action, Counting, Progress, execute
 from contextlab.store.models import Run
 
-ACTIONS: dict[str, Action] = {
-    Run.Kind.IMPORT: imports.perform,
-    Run.Kind.COUNT: counting.perform,
-    Run.Kind.PROJECT: projection.perform,
-    Run.Kind.COMPACT: compaction.perform,
-    Run.Kind.OBSERVE: observing.perform,
-    Run.Kind.REMEMBER: users.perform,
-    Run.Kind.SCAN: scan.perform,
+ACTIONS = {
+    Run.Kind.IMPORT: "imports",
+    Run.Kind.COUNT: "counting",
+    Run.Kind.PROJECT: "projection",
+    Run.Kind.COMPACT: "compaction.performing",
+    Run.Kind.OBSERVE: "memories.observing",
+    Run.Kind.REMEMBER: "memories.users",
+    Run.Kind.SCAN: "scan",
 }
+"""Modules of this package, each with a `perform(work)`; loaded when first needed (an import needs three of them)."""
+
+
+def action_of(kind: str) -> Action:
+    """The service that does runs of this kind."""
+    return cast(Action, import_module(f"contextlab.services.{ACTIONS[Run.Kind(kind)]}").perform)
 
 
 def perform(run: Run, on_progress: Progress | None = None, counting: Counting = Counting.SMALL) -> list[Run]:
     """Do a run in this process, if nobody else has it; returns the runs that it queued."""
-    return execute(run.uid, ACTIONS[run.kind], on_progress, counting)
+    return execute(run.uid, action_of(run.kind), on_progress, counting)

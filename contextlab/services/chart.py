@@ -21,13 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contextlab.core.items import Reason
-from contextlab.core.replaying.fires import Fire
 from contextlab.core.report import Report
 from contextlab.core.timeline import Step, Timeline
 from contextlab.store.models import CompactionRecord, Session
+
+if TYPE_CHECKING:
+    from contextlab.core.replaying.fires import Fire
 
 BUCKETS = 1200
 MARKS = 2000

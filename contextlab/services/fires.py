@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from contextlab.core.replaying.fires import Fire
 from contextlab.store.models import PolicyCompaction, View
+
+if TYPE_CHECKING:
+    from contextlab.core.replaying.fires import Fire
 
 BATCH = 500
 

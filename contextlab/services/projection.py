@@ -11,21 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from contextlab.adapters.tokens import counter
-from contextlab.core import BUILTINS, Policy, PolicyError, RecordedReplayer, Replayer, parse_policy
+from contextlab.core.errors import PolicyError
 from contextlab.core.items import Verdict
-from contextlab.core.replaying.decisions import DecisionRun
-from contextlab.core.replaying.fires import Fire
+from contextlab.core.projection import TokenCount
+from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.spans import Span
 from contextlab.core.timeline import UNKNOWN, Timeline
-from contextlab.queries.policies import known_policy
 from contextlab.services import runs
 from contextlab.services.chart import ChartMaker, marks_of, point_of
-from contextlab.services.decisions import write_decisions
 from contextlab.services.figures import Figures
 from contextlab.services.fires import write_fires
 from contextlab.services.ingest.rows import disproved_models, step_limit
@@ -36,6 +35,12 @@ from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Outcome, Work
 from contextlab.store.bulk import update_changed
 from contextlab.store.models import CompactionRecord, Run, Session, View
+
+if TYPE_CHECKING:
+    # An import makes recorded views only: what policies are made of is loaded where one is asked for.
+    from contextlab.core.replay import Replayer
+    from contextlab.core.replaying.decisions import DecisionRun
+    from contextlab.core.replaying.fires import Fire
 
 RECORDED = "recorded"
 ATTEMPTS = 3
@@ -91,6 +96,8 @@ def open_view(session: Session, name: str) -> tuple[View, Run | None]:
     if name == RECORDED:
         view = recorded_views([session])[session.pk]
     else:
+        from contextlab.queries.policies import known_policy
+
         policy = known_policy(session.workspace_id, name)
         fields = {"kind": View.Kind.POLICY, "policy": dict(policy.document), "policy_hash": policy.hash}
         view, _ = View.objects.get_or_create(session=session, name=name, defaults=fields)
@@ -104,6 +111,8 @@ def open_view(session: Session, name: str) -> tuple[View, Run | None]:
 
 def view_names() -> list[str]:
     """The names that open_view knows."""
+    from contextlab.core.policy import BUILTINS
+
     return [RECORDED, *BUILTINS]
 
 
@@ -158,8 +167,16 @@ def project(work: Work, jobs: Iterable[Job]) -> None:
     with transaction.atomic():
         writer.flush()
         write_fires([(one.view, one.fires) for one in made])
-        write_decisions([(one.view, one.decisions) for one in made])
+        _write_decisions(made)
         _finish(made)
+
+
+def _write_decisions(made: Sequence[Made]) -> None:
+    """What the policies among the views decided."""
+    if any(one.view.kind == View.Kind.POLICY for one in made):
+        from contextlab.services.decisions import write_decisions
+
+        write_decisions([(one.view, one.decisions) for one in made])
 
 
 def project_or_queue(work: Work, jobs: Iterable[Job]) -> list[Run]:
@@ -192,7 +209,7 @@ def _make(job: Job, writer: ViewWriter) -> Made:
         figures.add(report, limit)
     spans = replayer.spans()
     view.counted = figures.counted
-    fires = replayer.fires if isinstance(replayer, Replayer) else None
+    fires = None if isinstance(replayer, RecordedReplayer) else replayer.fires
     view.chart = chart.chart(marks_of(job.session, timeline, fires), figures.counted)
     view.steps = len(timeline.steps)
     writer.end(view, spans)
@@ -205,7 +222,7 @@ def _make(job: Job, writer: ViewWriter) -> Made:
         figures,
         _summarised(spans),
         fires or (),
-        replayer.decisions if isinstance(replayer, Replayer) else (),
+        () if isinstance(replayer, RecordedReplayer) else replayer.decisions,
     )
 
 
@@ -214,15 +231,19 @@ def _replayer(job: Job) -> RecordedReplayer | Replayer:
     count = counter().count if UNKNOWN not in job.timeline.tokens else None
     if job.view.kind == View.Kind.RECORDED:
         return RecordedReplayer(job.timeline, count=count)
-    return Replayer(job.timeline, _policy_of(job.view), count=count, texts=SessionTexts(job.session))
+    return _policy_replayer(job, count)
 
 
-def _policy_of(view: View) -> Policy:
-    """The policy that the view was opened with; raises Refused when it cannot be used any more."""
+def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer:
+    """Under the policy that the view was opened with; raises Refused when it cannot be used any more."""
+    from contextlab.core.policy import parse_policy
+    from contextlab.core.replay import Replayer
+
     try:
-        return parse_policy(view.policy or {})
+        policy = parse_policy(job.view.policy or {})
     except PolicyError as error:
         raise Refused(f"The policy of this view cannot be used: {error}") from error
+    return Replayer(job.timeline, policy, count=count, texts=SessionTexts(job.session))
 
 
 def _summarised(spans: Iterable[Span]) -> dict[int, int]:
