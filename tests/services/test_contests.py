@@ -2,6 +2,7 @@
 
 import pytest
 
+from contextlab.services.ingest import contest
 from contextlab.store.models import ItemRecord, LogFile, Session
 from tests.importers.claude_log import Log, text
 from tests.services.doing import everything, import_path, import_well, raw, texts
@@ -92,3 +93,31 @@ def test_a_log_that_was_replaced_by_another_session_keeps_both(tmp_path):
     old.refresh_from_db()
     assert (old.file, new.file.path) == (None, str(path))
     assert texts(old) == words
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_a_copy_of_many_sessions_is_compared_in_one_pass(tmp_path, monkeypatch, more):
+    """A log with its subagents inside: not read again for each of them, and all go where the longer file is."""
+    log = Log(UUID)
+    main = log.user("the main thread")
+    for number in range(30):
+        log.last = None
+        log.user(f"task {number}", side=True)
+        log.answer(f"m{number}", text(f"done {number}"), side=True)
+    first, copy = tmp_path / "a" / f"{UUID}.jsonl", tmp_path / "b" / f"{UUID}.jsonl"
+    for path in (first, copy):
+        path.parent.mkdir()
+        path.write_bytes(log.data)
+    if more:
+        log.user("and one more prompt", parent=main)
+        copy.write_bytes(log.data)
+    import_path(first)
+    assert Session.objects.count() == 31
+    passes = []
+    read_file = contest.read_file
+    monkeypatch.setattr(contest, "read_file", lambda *given: passes.append(given) or read_file(*given))
+    import_path(copy)
+    assert len(passes) == 1
+    assert Session.objects.count() == 31
+    shown_from = set(Session.objects.filter(role="").values_list("file__path", flat=True))
+    assert shown_from == {str(copy if more else first)}

@@ -9,8 +9,9 @@ is read from; tables.py, stored.py, segments.py and rows.py are the ways of writ
 
 from __future__ import annotations
 
+from contextlab.importers import detect
 from contextlab.importers.base import Source
-from contextlab.services.ingest.contest import Contested, wins
+from contextlab.services.ingest.contest import KnownElsewhere, settle
 from contextlab.services.ingest.examine import Finding, examine
 from contextlab.services.ingest.reading import Plan, Reading
 from contextlab.services.ingest.writer import BesideNeeded, SessionWriter
@@ -31,9 +32,10 @@ def ingest(work: Work, file: LogFile, source: Source, finding: Finding) -> list[
             return Reading(work, file, source, plan).run()
         except BesideNeeded as needed:
             plan.beside.add(needed.native_id)
-        except Contested as contested:
-            session = contested.session
-            if wins(source, session):
-                plan.beside.add(session.native_id)
-            else:
-                plan.nowhere[session.native_id] = session.file.name if session.file else ""
+        except KnownElsewhere:
+            for native_id, contested in settle(source, file, detect(source).FORMAT).items():
+                other = contested.session.file
+                if contested.won:
+                    plan.beside.add(native_id)
+                else:
+                    plan.nowhere[native_id] = other.name if other else ""

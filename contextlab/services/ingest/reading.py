@@ -16,7 +16,7 @@ from django.utils import timezone
 from contextlab.core.events import Event, FileReport, SessionStart
 from contextlab.importers import detect
 from contextlab.importers.base import Source
-from contextlab.services.ingest.contest import Contested
+from contextlab.services.ingest.contest import KnownElsewhere
 from contextlab.services.ingest.lean import forget_ids
 from contextlab.services.ingest.rows import short_id
 from contextlab.services.ingest.segments import RawPacker
@@ -52,7 +52,7 @@ class Plan:
 
 
 class Reading:
-    """One pass over a file. Raises Contested or BesideNeeded when the plan has to change: read again then."""
+    """One pass over a file. Raises KnownElsewhere or BesideNeeded when the plan has to change: read again then."""
 
     def __init__(self, work: Work, file: LogFile, source: Source, plan: Plan) -> None:
         self.work, self.file, self.plan = work, file, plan
@@ -142,7 +142,7 @@ class Reading:
                 if writers[session.native_id].session is None:
                     self._adopt(writers[session.native_id], session)
             elif session.file_id != self.file.pk:
-                raise Contested(session)
+                raise KnownElsewhere(session.native_id)
 
     def _adopt(self, writer: SessionWriter, session: Session) -> None:
         if session.file_id is not None:
