@@ -6,10 +6,11 @@ seen = project([Item("1", Kind.USER, "hello")], Budget(max_items=10))
 A live agent holds an AgentSession: it keeps memory, compacts it when due and gives the messages of each step.
 """
 
-from contextlab.core.agent.live import Compaction, Context, LiveItem
+from contextlab.core.agent.live import Compaction, Context
 from contextlab.core.agent.rag import Chunk, RagContext, assemble_chunks, remaining_tokens
 from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.budget import Budget
+from contextlab.core.codec import dump_snapshot, load_snapshot
 from contextlab.core.compaction import CompactResult, Decision, Deps, Line, Outcome, Sections, Snapshot
 from contextlab.core.errors import (
     CompactError,
@@ -23,7 +24,7 @@ from contextlab.core.errors import (
     StaleHistory,
     UnknownNameError,
 )
-from contextlab.core.items import KINDS, Injected, Item, Kind, Media, Reason, Verdict
+from contextlab.core.items import KINDS, Injected, Item, Kind, LiveItem, Media, Reason, Verdict
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
 from contextlab.core.measuring.window import Limit, limit_of, steps_left
 from contextlab.core.memory import AgentMemory, PolicyMemoryCompressor, WindowedMemoryCompressor
@@ -105,9 +106,11 @@ __all__ = [
     "WindowedMemoryCompressor",
     "assemble_chunks",
     "builtin",
+    "dump_snapshot",
     "export",
     "faults_of",
     "limit_of",
+    "load_snapshot",
     "parse_policy",
     "policy_hash",
     "project",

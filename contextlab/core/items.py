@@ -145,6 +145,16 @@ class Item:
             self.chars = measure(self.kind, self.text, self.tool)
 
 
+@dataclass(slots=True)
+class LiveItem(Item):
+    """An item of a live session, with what a provider wants to see again byte by byte."""
+
+    provider_id: str | None = None
+    """The provider's own id of a reasoning item."""
+    secret: str | None = None
+    """Signature or encrypted content of reasoning."""
+
+
 def measure(kind: str, text: str, tool: str | None) -> int:
     """Size in code points: the text, and for a call its name as well (rulings: `chars`)."""
     return len(text) + (len(tool) if tool and kind == Kind.TOOL_CALL else 0)

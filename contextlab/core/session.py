@@ -27,7 +27,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from contextlab.core.agent.auto_compaction import AutoCompaction
-from contextlab.core.agent.live import Compaction, Context, LiveItem, export_items
+from contextlab.core.agent.live import Compaction, Context, export_items
 from contextlab.core.agent.session_events import EventKind, Hook, Hooks
 from contextlab.core.budget import Budget, Mode
 from contextlab.core.committing.commit import faults_of_outcome, merged, sizes_of, with_open_prompt
@@ -41,7 +41,7 @@ from contextlab.core.compaction import (
     Trigger,
 )
 from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
-from contextlab.core.items import Item, Kind
+from contextlab.core.items import Item, Kind, LiveItem
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import Offload, OffloadStore
 from contextlab.core.projecting.draft import source_faults

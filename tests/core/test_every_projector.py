@@ -15,8 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from contextlab.core import Budget, Item, Kind, Placeholder, Projection, Verdict, export, faults_of, project
-from contextlab.core.agent.live import LiveItem, export_items
+from contextlab.core import (
+    Budget,
+    Item,
+    Kind,
+    LiveItem,
+    Placeholder,
+    Projection,
+    Verdict,
+    export,
+    faults_of,
+    project,
+)
+from contextlab.core.agent.live import export_items
 from contextlab.core.errors import InvalidProjection
 from contextlab.core.items import LEFT_OUT
 from contextlab.core.projection import (

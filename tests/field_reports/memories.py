@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from contextlab.core import Item, Kind
-from contextlab.core.agent.live import LiveItem
+from contextlab.core import Item, Kind, LiveItem
 from contextlab.core.projection import Projection
 from contextlab.core.session import AgentSession
 

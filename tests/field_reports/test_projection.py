@@ -6,8 +6,7 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
-from contextlab.core import Budget, Context, Kind, Projection, Reason, Source, faults_of
-from contextlab.core.agent.live import LiveItem
+from contextlab.core import Budget, Context, Kind, LiveItem, Projection, Reason, Source, faults_of
 from contextlab.core.projecting.draft import Draft
 from contextlab.core.projecting.pair_guard import guard_pairs
 from contextlab.core.projection import Projector

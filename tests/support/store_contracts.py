@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contextlab.core.items import Injected, Item, Kind, Media
+from contextlab.core.items import Injected, Item, Kind, LiveItem, Media
 from contextlab.core.offload import Offload, OffloadStore
 from contextlab.core.state import MOST, CompressionState, StateStore
 
@@ -17,6 +17,8 @@ ITEMS = (
     Item("u", Kind.USER, NASTY, injected=Injected.SYNTHETIC),
     Item("c", Kind.TOOL_CALL, '{"a": 1}', "m", "run", "id-1", tokens=3, pinned=True, needs_result=False),
     Item("r", Kind.TOOL_RESULT, "", "m2", None, "id-1", chars=7, media=(Media("image", "image/png", 9), Media("file"))),
+    LiveItem("t", Kind.REASONING, "hm", provider_id="rs_1", secret="sig\nwith a line"),
+    LiveItem("e", Kind.TOOL_RESULT, NASTY, call_id="id-2", error=True),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a live agent hands in and gets: items with what a provider wants back, and the context of a step."""
+"""What a live agent gets: the context of a step, and what came of a compaction."""
 
 from __future__ import annotations
 
@@ -11,18 +11,6 @@ from contextlab.core.items import Injected, Item, Kind
 from contextlab.core.projection import KEPT, NONE, Fate, Projection
 from contextlab.core.report import Report
 from contextlab.core.wire.conversation import ExportItem
-
-
-@dataclass(slots=True)
-class LiveItem(Item):
-    """An item of a live session, with what a provider wants to see again byte by byte."""
-
-    provider_id: str | None = None
-    """The provider's own id of a reasoning item."""
-    secret: str | None = None
-    """Signature or encrypted content of reasoning."""
-    error: bool | None = None
-    """Whether a tool's result is an error."""
 
 
 @dataclass(slots=True)
