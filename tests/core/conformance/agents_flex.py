@@ -28,7 +28,6 @@ from tests.core.conformance.cases import case_by_id
 from tests.core.conformance.compare import Raised
 from tests.core.conformance.given import Unsupported, compact_json, items_of
 
-SAFE_ONLY = {"AGF-I03": ("raises",)}
 WINDOW = {
     "max_turns": "max_attached_turns",
     "max_messages": "max_attached_messages",

@@ -27,13 +27,7 @@ LETTERS = {Kind.USER: "U", Kind.ASSISTANT: "A", Kind.SYSTEM: "S"}
 GOES_ON = "<id of the call message "
 
 
-__all__ = ["PROSE", "SAFE_ONLY", "run"]
-SAFE_ONLY = {
-    "AGS-08": ("returned",),  # the original does compress, to a memory with an orphan
-    "AGS-14": ("returned",),
-    "AGS-29": ("returned",),
-    "AGS-38": ("events",),  # a phantom event stays
-}
+__all__ = ["PROSE", "run"]
 
 
 def run(case: Mapping[str, Any], mode: str) -> dict[str, Any]:

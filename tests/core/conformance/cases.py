@@ -4,8 +4,6 @@ An adapter is a module beside this one, named for its system, that offers
 
     run(case, mode) -> dict      what came out, under the names of the case's `expected`; errors as Raised
     PROSE                        by case id: function(mode) -> dict, for cases that describe their input in words
-    SAFE_ONLY                    by case id: keys of `expected` that cannot hold in reference mode too, since they
-                                 describe the very safety rule which that mode leaves out
 
 `case["input"]` and `case["options"]` are Given: a key that the adapter does not read makes the case unsupported.
 """
@@ -23,6 +21,7 @@ from typing import Any
 
 from tests.core.conformance.compare import hold
 from tests.core.conformance.given import Given, Unsupported
+from tests.core.conformance.overlay import laid_over
 
 OURS = Path(__file__).parent.parent / "cases" / "conformance.json"
 VARIABLE = "CONFORMANCE_CASES"
@@ -40,8 +39,6 @@ CASE_KEYS = frozenset(
     " prose".split()
 )
 MODES = ("safe", "reference")
-FAILURE = frozenset(("raises", "memory_unchanged", "summary_after", "event"))
-"""Keys by which a case says that something failed and left things as they were."""
 
 
 def load(path: Path) -> list[dict[str, Any]]:
@@ -84,7 +81,7 @@ def check(case: Mapping[str, Any], mode: str, *, ours: bool) -> None:
     if rest := sorted(set(case) - CASE_KEYS):
         raise Unsupported(f"unknown keys of the case: {', '.join(rest)}")
     adapter = adapter_of(case.get("system"))
-    expected = expectation(case, mode, getattr(adapter, "SAFE_ONLY", {}) if ours else {})
+    expected = case["expected"] if mode == "safe" else laid_over(case)
     if case.get("prose"):
         hold(expected, _by_hand(adapter, case["id"], mode, ours))
         return
@@ -94,33 +91,6 @@ def check(case: Mapping[str, Any], mode: str, *, ours: bool) -> None:
     for part in parts:
         part.refuse_rest()
     hold(expected, actual)
-
-
-def expectation(case: Mapping[str, Any], mode: str, safe_only: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case expects in a mode: in reference mode its own expectations are laid over the safe mode's.
-
-    What that mode does not have is not carried over: the failure that replaces an outcome which the original gives,
-    the flag over_budget, and notes of the pair guard.
-    """
-    expected = dict(case["expected"])
-    if mode == "safe":
-        return expected
-    own = case["expected_reference_mode"]
-    failed = expected.get("raises") or "failed" in str(expected.get("event"))
-    left_out = set(safe_only.get(case["id"], ()))
-    if failed and "raises" not in own:
-        left_out |= FAILURE
-    carried = {key: value for key, value in expected.items() if key not in left_out}
-    if isinstance(carried.get("report"), dict):
-        carried["report"] = _without_guard(carried["report"])
-    return carried | own
-
-
-def _without_guard(report: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in report.items() if key != "over_budget"}
-    if "notes_contain" in kept:
-        kept["notes_contain"] = [note for note in kept["notes_contain"] if "pair-guard" not in note]
-    return kept
 
 
 def _by_hand(adapter: ModuleType, name: str, mode: str, ours: bool) -> dict[str, Any]:
