@@ -34,10 +34,20 @@ def price_of(
     except LookupError:
         return None
     units = {
-        name: str(value) for name in _UNITS if (value := getattr(found.model_price, name, None)) is not None
+        name: _words(value)
+        for name in _UNITS
+        if (value := getattr(found.model_price, name, None)) is not None
     }
     listed = {"list": f"genai-prices {_version()}", "provider": found.provider.id, "model": found.model.id}
     return Priced(Decimal(found.total_price), {**listed, **units})
+
+
+def _words(price: Any) -> str:
+    """A unit price; one that grows with the prompt as `3, above 200,000 tokens 6`."""
+    tiers = "".join(
+        f", above {tier.start:,} tokens {tier.price}" for tier in getattr(price, "tiers", None) or ()
+    )
+    return f"{getattr(price, 'base', price)}{tiers}"
 
 
 _UNITS = ("input_mtok", "cache_read_mtok", "output_mtok")

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
+from django.db.models import QuerySet
+
+from contextlab.adapters.prices import price_of
 from contextlab.queries.items import ItemRow, read_items
 from contextlab.store.models import CompactionRecord, ItemRecord, Session, StepRecord, StepReport, View
 from contextlab.store.texts import read_texts
@@ -25,6 +31,23 @@ class Memory:
     source: str
     reported: int | None
     """Input tokens as the provider reported them."""
+    composition: Sequence[int] = ()
+    """Tokens by kind, in the order of KINDS (ui left out)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summariser:
+    """The request that wrote the summary, where the agent logged it beside the session. Figures are reported."""
+
+    session: UUID
+    model: str
+    input_tokens: int | None
+    """The whole prompt, what came from the cache included."""
+    cached_tokens: int | None
+    output_tokens: int | None
+    seconds: float | None
+    cost: Decimal | None
+    prices: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +72,7 @@ class RecordedCompaction:
     after: Memory | None
     previous: int | None
     following: int | None
+    summariser: Summariser | None = None
 
 
 def recorded_compaction(session: Session, number: int) -> RecordedCompaction | None:
@@ -65,6 +89,7 @@ def recorded_compaction(session: Session, number: int) -> RecordedCompaction | N
         item is not None and item.text_length > SHOWN_SUMMARY,
         _memory(session, found.at_step - 1), _memory(session, found.at_step),
         number - 1 if number - 1 in near else None, number + 1 if number + 1 in near else None,
+        _summariser(session, records, found),
     )  # fmt: skip
 
 
@@ -117,5 +142,31 @@ def _memory(session: Session, step: int) -> Memory | None:
     known = [part for part in parts if part is not None]
     return Memory(
         step, report.projected_items, report.projected_tokens, "counted" if report.counted else "estimated",
-        sum(known) if known else None,
+        sum(known) if known else None, tuple(report.composition or ()),
+    )  # fmt: skip
+
+
+def _summariser(
+    session: Session, records: QuerySet[CompactionRecord], found: CompactionRecord
+) -> Summariser | None:
+    """The request that ended last before the compaction was recorded, and after the one before it was."""
+    if found.ts is None:
+        return None
+    runs = Session.objects.filter(parent=session, role="compaction", last_at__lte=found.ts)
+    before = records.filter(number=found.number - 1).values_list("ts", flat=True).first()
+    if before is not None:
+        runs = runs.filter(last_at__gt=before)
+    run = runs.order_by("-last_at").first()
+    return None if run is None else _usage_of(run)
+
+
+def _usage_of(run: Session) -> Summariser:
+    parts = [run.input_tokens, run.cache_read_tokens, run.cache_write_tokens]
+    known = [part for part in parts if part is not None]
+    read = sum(known) if known else None
+    priced = price_of(run.model, read, run.output_tokens, run.cache_read_tokens)
+    took = (run.last_at - run.started_at).total_seconds() if run.last_at and run.started_at else None
+    return Summariser(
+        run.uid, run.model, read, run.cache_read_tokens, run.output_tokens, took,
+        priced.cost if priced else None, priced.prices if priced else None,
     )  # fmt: skip

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
-from contextlab.queries.policies import own_policies, package_policies
-from contextlab.queries.recorded_compaction import ids_at
+from contextlab.queries.compaction import CompactionPage
+from contextlab.queries.policies import is_known, own_policies, package_policies
+from contextlab.queries.recorded_compaction import ids_at, positions_of
 from contextlab.services.compaction import BadRequest, CompactRequest, read_request
 from contextlab.store.models import Session, View
 from contextlab.web.opened import LARGEST
@@ -51,6 +53,18 @@ def views(session: Session) -> Sequence[str]:
 def typed(given: Mapping[str, Any]) -> dict[str, str]:
     """What the fields hold, as texts."""
     return {name: str(given.get(name) or "") for name in FIELDS}
+
+
+def again_query(session: Session, page: CompactionPage) -> str:
+    """The query of the form filled in as it was for a compaction, to start it again or in another way."""
+    places = positions_of(session, page.pins)
+    values = {
+        "policy": page.policy_name if is_known(session.workspace_id, page.policy_name) else "",
+        "view": page.base_view, "before_step": page.before_step, "before_compaction": page.before_compaction,
+        "keep_recent": page.keep_recent, "pins": ", ".join(str(places[name]) for name in page.pins if name in places),
+        "instructions": page.instructions[:2000],
+    }  # fmt: skip
+    return urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
 def asked(session: Session, fields: Mapping[str, str], confirm: bool = False) -> CompactRequest:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from contextlab.core.sections import HEADINGS
+from contextlab.core.measuring.pays_back import pays_back
 from contextlab.queries.compaction import CompactionPage
-from contextlab.queries.recorded_compaction import RecordedCompaction, positions_of
+from contextlab.queries.recorded_compaction import RecordedCompaction
 from contextlab.store.models import Session
+from contextlab.web.compaction_sections import LONGEST_LINE, ShownResult, ShownSection, shown_result
 
-MOST_LINES = 40
-"""Entries of a section that a page shows."""
-MOST_LINKS = 5
-MOST_FILES = 60
 MOST_EVENTS = 40
-LONGEST_LINE = 600
 LONGEST_SUMMARY = 48 * 1024
 METHODS = {
     "rules": ("by rules", "Rules read the log: no model wrote this."),
@@ -34,30 +30,10 @@ REASONS = {
     "nothing_to_summarise": "There is nothing to summarise: the policy or the pins keep all that stands in memory.",
     "no_gain": "The memory after it would not be smaller than the one before, so it was left as it was.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ShownLine:
-    """An entry of a section with the items that support it: (position, id), None for one not of the log."""
-
-    text: str
-    items: Sequence[tuple[int | None, str]] = ()
-    more_items: int = 0
-    flag: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSection:
-    """A section of a result."""
-
-    label: str
-    lines: Sequence[ShownLine]
-    total: int
-
-    @property
-    def more(self) -> int:
-        """Entries that are not shown."""
-        return self.total - len(self.lines)
+CONFLICT = (
+    "The part of the memory that was to be summarised was changed by somebody else meanwhile, twice. "
+    "Nothing was written; compact again to take the memory as it is now."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +54,50 @@ class ShownCompaction:
     items_after: int | None
     summarised: int | None
     seconds: float | None = None
+    read: int | None = None
+    cached: int | None = None
     wrote: int | None = None
     cost: Decimal | None = None
+    prices: Mapping[str, Any] | None = None
     model: str = ""
     by_model: bool = False
-    sections: Sequence[ShownSection] = ()
+    pays_back: int | None = None
+    """Steps until it has paid for itself, at the prices of a prompt cache; None: never, or unknown."""
+    result: ShownResult | None = None
     summary: str = ""
     summary_cut: bool = False
     opaque: bool = False
     explained: str = ""
     report: Sequence[tuple[str, Any]] = ()
+    limits: Sequence[str] = ()
     notes: Sequence[str] = ()
     events: Sequence[Mapping[str, Any]] = ()
+    events_more: int = 0
+
+    @property
+    def sections(self) -> Sequence[ShownSection]:
+        """The sections of the result that say something."""
+        return self.result.sections if self.result else ()
 
 
 def of_log(found: RecordedCompaction) -> ShownCompaction:
     """One that the log records."""
     method, words = METHODS["opaque" if found.opaque else "log" if found.summary else ""]
-    before, after = found.before, found.after
+    before, after, asked = found.before, found.after, found.summariser
     told = found.pre_tokens is not None or found.post_tokens is not None
+    wrote = asked.output_tokens if asked else None
+    full, small = before.reported if before else None, after.reported if after else None
     return ShownCompaction(
-        f"Compaction #{found.number}", "done", method, words, found.trigger, "", found.at_step,
+        f"Compaction #{found.number} · before step {found.at_step:,}", "done", method, words, found.trigger, "",
+        found.at_step,
         found.pre_tokens if told else before.tokens if before else None,
         found.post_tokens if told else after.tokens if after else None,
         "as the log says" if told else _sources(before.source if before else None, after.source if after else None),
         before.items if before else None, after.items if after else None, found.items_summarised,
+        seconds=asked.seconds if asked else None, read=asked.input_tokens if asked else None,
+        cached=asked.cached_tokens if asked else None, wrote=wrote, cost=asked.cost if asked else None,
+        prices=asked.prices if asked else None, model=asked.model if asked else "", by_model=True,
+        pays_back=pays_back(full, small, wrote) if full and small and wrote is not None else None,
         summary=found.summary_text, summary_cut=found.summary_cut, opaque=found.opaque,
     )  # fmt: skip
 
@@ -111,20 +106,22 @@ def of_run(session: Session, page: CompactionPage) -> ShownCompaction:
     """One that was asked for here."""
     done = page.result is not None
     method, words = METHODS.get(page.method, METHODS[""]) if done else ("", "")
-    result, report = page.result or {}, page.report or {}
-    usage = page.usage or {}
-    where = f" · before step {page.at_step or page.before_step}" if page.at_step or page.before_step else ""
-    summary = str(result.get("summary") or "")
+    result, report, usage = page.result or {}, page.report or {}, page.usage or {}
+    step, by_model = page.at_step or page.before_step, bool(page.model or page.usage)
+    summary, wrote = str(result.get("summary") or ""), usage.get("output_tokens")
+    before, after = page.tokens_before, page.tokens_after
+    priced = done and before is not None and after is not None and (not by_model or wrote is not None)
     return ShownCompaction(
-        f"Compaction{where}", page.run.state, method, words, page.trigger, page.policy_name,
-        page.at_step or page.before_step, page.tokens_before, page.tokens_after,
-        page.token_source,
+        f"Compaction{_where(session, page)}", page.run.state, method, words, page.trigger, page.policy_name,
+        step, before, after, page.token_source,
         report.get("source_items"), report.get("projected_items"), report.get("summarised_items"),
-        page.seconds, usage.get("output_tokens"), page.cost, page.model, bool(page.model or page.usage),
-        _sections(session, page) if done else (), summary[:LONGEST_SUMMARY], len(summary) > LONGEST_SUMMARY,
-        explained=explained(page), report=_report(report),
+        page.seconds, usage.get("input_tokens"), usage.get("cached_tokens"), wrote, page.cost, page.prices,
+        str(usage.get("model") or page.model), by_model,
+        pays_back(before or 0, after or 0, wrote if by_model else None) if priced else None,
+        shown_result(session, page) if done else None, summary[:LONGEST_SUMMARY], len(summary) > LONGEST_SUMMARY,
+        explained=explained(page), report=_report(report), limits=_limits(report),
         notes=[str(note)[:LONGEST_LINE] for note in (report.get("notes") or ())[:20]],
-        events=page.events[:MOST_EVENTS],
+        events=page.events[:MOST_EVENTS], events_more=max(0, len(page.events) - MOST_EVENTS),
     )  # fmt: skip
 
 
@@ -134,10 +131,7 @@ def explained(page: CompactionPage) -> str:
     if state == "noop":
         return reason_words(page.reason)
     if state == "conflict":
-        return (
-            "The part of the memory that was to be summarised was changed by somebody else meanwhile, twice. "
-            "Nothing was written; compact again to take the memory as it is now."
-        )
+        return CONFLICT
     if state == "cancelled":
         return "It was stopped. Memory is as it was."
     return (page.run.error or "It failed; memory is as it was.") if state == "failed" else ""
@@ -148,62 +142,41 @@ def reason_words(reason: str) -> str:
     return REASONS.get(reason, reason.replace("_", " ") or "Nothing was to be done.")
 
 
+def _where(session: Session, page: CompactionPage) -> str:
+    """Which memory was read."""
+    branch = page.base_view if page.base_version else ""
+    if branch:
+        return f" of {branch}, version {page.base_version}"
+    step = page.at_step or page.before_step
+    if step is None:
+        return ""
+    return f" · before step {step:,}" if step <= session.steps else f" · after step {step - 1:,}, the last"
+
+
 def _sources(*names: str | None) -> str:
     known = list(dict.fromkeys(name for name in names if name))
     return " and ".join(known)
 
 
-def _sections(session: Session, page: CompactionPage) -> list[ShownSection]:
-    result = page.result or {}
-    lists = {key: list(result.get(key) or ()) for key in HEADINGS}
-    shown = [entry for entries in lists.values() for entry in entries[:MOST_LINES]]
-    positions = positions_of(
-        session, list(dict.fromkeys(name for one in shown for name in _items(one)))[:2000]
-    )
-    flags = {(str(one.get("section")), str(one.get("text"))): str(one.get("why")) for one in page.flags}
-    sections = (
-        [ShownSection("Goal", [ShownLine(str(result["goal"])[:4000])], 1)] if result.get("goal") else []
-    )
-    for key, entries in lists.items():
-        lines = [
-            _line(entry, positions, flags.get((key, _text(entry)), "")) for entry in entries[:MOST_LINES]
-        ]
-        if lines:
-            sections.append(ShownSection(HEADINGS[key], lines, len(entries)))
-    for key, label in (("read_files", "Read files"), ("modified_files", "Modified files")):
-        files = list(result.get(key) or ())
-        if files:
-            lines = [ShownLine(str(name)[:LONGEST_LINE]) for name in files[:MOST_FILES]]
-            sections.append(ShownSection(label, lines, len(files)))
-    return sections
-
-
-def _text(entry: Any) -> str:
-    return str(entry.get("text")) if isinstance(entry, Mapping) else str(entry)
-
-
-def _items(entry: Any) -> Iterable[str]:
-    return (
-        [str(name) for name in (entry.get("items") or ())[:MOST_LINKS]] if isinstance(entry, Mapping) else ()
-    )
-
-
-def _line(entry: Any, positions: Mapping[str, int], flag: str) -> ShownLine:
-    total = len(entry.get("items") or ()) if isinstance(entry, Mapping) else 0
-    items = [(positions.get(name), name[:80]) for name in _items(entry)]
-    text = _text(entry)
-    text = text if len(text) <= LONGEST_LINE else text[:LONGEST_LINE] + "…"
-    return ShownLine(text, items, total - len(items), flag)
-
-
 _REPORT = (
     ("source items", "source_items"), ("projected items", "projected_items"), ("dropped items", "dropped_items"),
-    ("pinned", "pinned_items"), ("cleared tool results", "cleared_items"), ("offloaded", "offloaded_items"),
-    ("only in a summary", "summarised_items"), ("source characters", "source_chars"),
-    ("projected characters", "projected_chars"), ("source tokens", "source_tokens"),
-    ("projected tokens", "projected_tokens"),
+    ("pinned", "pinned_items"), ("cleared tool results", "cleared_items"),
+    ("cleared reasoning", "reasoning_cleared_items"), ("offloaded", "offloaded_items"),
+    ("only in a summary", "summarised_items"), ("source entries", "source_entries"),
+    ("projected entries", "projected_entries"), ("dropped entries", "dropped_entries"),
+    ("source characters", "source_chars"), ("projected characters", "projected_chars"),
+    ("source tokens", "source_tokens"), ("projected tokens", "projected_tokens"),
 )  # fmt: skip
+_LIMITS = {
+    "item_limit_applied": "item limit", "character_limit_applied": "character limit",
+    "token_limit_applied": "token limit", "over_budget": "over the budget",
+}  # fmt: skip
 
 
 def _report(report: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(label, report.get(key)) for label, key in _REPORT] if report else []
+
+
+def _limits(report: Mapping[str, Any]) -> list[str]:
+    """Limits that were applied."""
+    return [words for key, words in _LIMITS.items() if report.get(key)]

@@ -9,7 +9,8 @@ from django.urls import reverse
 
 from contextlab.queries.compaction import Branch, LineageRow, VersionLine
 from contextlab.store.models import Session
-from contextlab.web.compactions import ShownCompaction, ShownSection
+from contextlab.web.compaction_sections import ShownSection
+from contextlab.web.compactions import ShownCompaction
 
 MOST_KIN = 12
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from contextlab.core.items import Verdict
+from contextlab.core.items import Reason, Verdict
 from contextlab.core.spans import Span
-from contextlab.store.models import CompactionJob, CompactionRecord, Run
+from contextlab.store.models import CompactionJob, CompactionRecord, ItemRecord, Run
 from tests.services.compaction.doing import STRUCTURED, asked, done
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
@@ -327,3 +328,82 @@ def test_a_session_without_any(client: Client) -> None:
     """Says so, and offers to compact."""
     made = Log().ask("a").step().say("b").save()
     assert "None yet" in read(client.get(made.url("/compactions"))).text
+
+
+def test_progress_names_the_stage(client: Client, session: Any, settings: Any) -> None:
+    """Which stage it is at and which chunk; the stages of a model only where one is asked; why it is tried again."""
+    run = asked(session, before_step=12)
+    assert "asking the model" not in made_page(client, run).text
+    CompactionJob.objects.filter(run=run).update(allow_model=True)
+    stages = {
+        "planning": "Planning the cut", "asking": "Asking the model", "asking the model (request 2)": "chunk 2 of 5",
+        "reading the answer": "Reading its answer", "checking": "Checking", "writing": "Writing the memory",
+    }  # fmt: skip
+    for doing, words in stages.items():
+        Run.objects.filter(pk=run.pk).update(state="running", doing=doing, done=2, total=5)
+        page = made_page(client, run)
+        assert words in page.text
+        assert len(page.all("li", aria_current="step")) == 1
+    Run.objects.filter(pk=run.pk).update(state="queued", error="The model is busy.")
+    assert "It will be tried again: The model is busy." in made_page(client, run).text
+
+
+def test_before_and_after_side_by_side(client: Client, session: Any) -> None:
+    """Figures and tokens by kind of both memories, and what became of which items, listed on request."""
+    job = done(asked(session, before_step=12, keep_recent=4, policy="rule-based", pins=[name_of(session, 1)]))
+    page = made_page(client, job.run)
+    assert len(page.all("svg", class_="bar")) == 2
+    assert "Run by run" in page.text
+    assert "pays back after" in page.text
+    assert page.all("a", href=f"/sessions/{session.uid}/items/1")
+    (lists, *_) = [one["hx-get"] for one in page.all("div") if "/compacted?" in one.get("hx-get", "")]
+    assert read(client.get(lists)).all("a")
+    assert client.get(lists.split("?")[0]).status_code == 404
+    assert "No items." in read(client.get(lists.split("?")[0] + "?first=99998&last=99999")).text
+
+
+def test_an_ended_one_can_be_started_again(client: Client, session: Any) -> None:
+    """From its failure the form opens as it was filled in."""
+    run = asked(session, before_step=12, keep_recent=4, policy="rule-based", pins=[name_of(session, 3)])
+    Run.objects.filter(pk=run.pk).update(state="failed", error="The worker died three times.")
+    (again,) = [one["href"] for one in made_page(client, run).all("a") if "/compact?" in one.get("href", "")][
+        :1
+    ]
+    form = read(client.get(again))
+    assert form.all("input", name="keep_recent", value="4")
+    assert form.all("input", name="pins", value="3")
+    assert form.all("input", name="before_step", value="12")
+
+
+def name_of(session: Any, position: int) -> str:
+    return ItemRecord.objects.get(session=session, position=position).native_id
+
+
+def test_what_an_agent_logged_of_its_summary_request(client: Client) -> None:
+    """Model, usage, cost with its prices and time of the log's own summariser, where it stands beside the session."""
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    made = (
+        Log()
+        .ask("a")
+        .step(input=90_000)
+        .say("b")
+        .compaction("Sum.")
+        .ask("c")
+        .step(input=3_000)
+        .say("d")
+        .save()
+    )
+    made.view([Span(0, 1, Verdict.SUMMARISED, Reason.COMPACTED, 2)])
+    CompactionRecord.objects.filter(session=made.session).update(ts=start + timedelta(minutes=2))
+    unknown = read(client.get(made.url("/compactions/1"))).text
+    assert "wrote unknown for unknown" in unknown
+    other = Log().ask("summarise").step().say("Sum.").save(
+        role="compaction", parent=made.session, model="claude-opus-4-5", input_tokens=90_100, output_tokens=500,
+        started_at=start, last_at=start + timedelta(minutes=1),
+    )  # fmt: skip
+    page = read(client.get(made.url("/compactions/1")))
+    assert "wrote 500 reported for $0.46" in page.text
+    assert "took 60.00 s" in page.text
+    assert "genai-prices" in page.text
+    assert "pays back after 2 steps" in page.text
+    assert page.all("a", href=other.url())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -11,29 +12,37 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
+from contextlab.queries.compaction_sides import MOST_ITEMS, items_of
 from contextlab.queries.counters import mismatch_at
-from contextlab.queries.recorded_compaction import recorded_compaction
+from contextlab.queries.recorded_compaction import positions_of, recorded_compaction
 from contextlab.queries.session import find_session
 from contextlab.services import runs
 from contextlab.services.compaction import FORMATS
 from contextlab.store.models import Run, Session
+from contextlab.web.compact_form import again_query
+from contextlab.web.compaction_progress import progress_of
+from contextlab.web.compaction_sides import of_log as sides_of_log
+from contextlab.web.compaction_sides import of_run as sides_of_run
 from contextlab.web.compactions import of_log, of_run
 from contextlab.web.lineage import place_of
-from contextlab.web.opened import RECORDED, Opened, open_session
+from contextlab.web.opened import RECORDED, Opened, number_in, open_session
 from contextlab.web.workspace import workspace_of
 
 SHOWN_RAW = 200_000
+SHOWN_PINS = 40
+SHOWN_POLICY = 20_000
 
 
 def recorded(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """A compaction that the log records."""
     opened = open_session(request, uid)
-    found = recorded_compaction(opened.session, number)
+    session, found = opened.session, recorded_compaction(opened.session, number)
     if found is None:
         raise Http404("The log has no such compaction.")
     values = {
-        "opened": opened, "session": opened.session, "nav": "sessions", "found": found, "shown": of_log(found),
-        "mismatch": mismatch_at(opened.session, number), **_around(opened.session, f"log-{number}"),
+        "opened": opened, "session": session, "nav": "sessions", "found": found, "shown": of_log(found),
+        "sides": sides_of_log(session, found), "mismatch": mismatch_at(session, number),
+        **_around(session, f"log-{number}"),
     }  # fmt: skip
     return render(request, "pages/compaction.html", values)
 
@@ -43,10 +52,41 @@ def made(request: HttpRequest, uid: UUID) -> HttpResponse:
     page, session = open_made(request, uid)
     values = {
         "opened": Opened(session, RECORDED, None), "session": session, "nav": "sessions", "made": page,
-        "run": page.run, "shown": of_run(session, page), **({} if page.run.active else _around(session, str(uid))),
+        "run": page.run, "shown": of_run(session, page),
     }  # fmt: skip
+    if page.run.active:
+        values["progress"] = progress_of(page)
+    else:
+        values |= ended_values(session, page)
     panel = request.headers.get("HX-Target") == "compaction"
     return render(request, "panels/compaction.html" if panel else "pages/compaction.html", values)
+
+
+def ended_values(session: Session, page: CompactionPage) -> dict[str, Any]:
+    """What stands on the page of a compaction that has ended, besides its result."""
+    places = positions_of(session, page.pins[:SHOWN_PINS])
+    return {
+        "sides": sides_of_run(session, page) if page.result else None,
+        "pins": [(places.get(name), name) for name in page.pins[:SHOWN_PINS]],
+        "pins_more": max(0, len(page.pins) - SHOWN_PINS), "again": again_query(session, page),
+        "policy_text": json.dumps(page.policy, indent=2, ensure_ascii=False)[:SHOWN_POLICY],
+        **_around(session, str(page.run.uid)),
+    }  # fmt: skip
+
+
+def items(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The items of a run, as a fragment: what was summarised, or kept."""
+    session = open_session(request, uid).session
+    first, last = number_in(request, "first"), number_in(request, "last")
+    if first is None or last is None:
+        raise Http404("Which items? The address has no first and last.")
+    found = items_of(session, first, last)
+    shown = found[:MOST_ITEMS]
+    values = {
+        "session": session, "opened": Opened(session, RECORDED, None), "items": shown, "last": last,
+        "next": found[MOST_ITEMS].position if len(found) > MOST_ITEMS else None,
+    }  # fmt: skip
+    return render(request, "panels/compaction_items.html", values)
 
 
 @require_POST
@@ -83,6 +123,7 @@ def open_made(request: HttpRequest, uid: UUID) -> tuple[CompactionPage, Session]
 
 urlpatterns = [
     path("sessions/<uuid:uid>/compactions/<place:number>", recorded, name="compaction_recorded"),
+    path("sessions/<uuid:uid>/compacted", items, name="compaction_items"),
     path("compactions/<uuid:uid>", made, name="compaction"),
     path("compactions/<uuid:uid>/stop", stop, name="compaction_stop"),
     path("compactions/<uuid:uid>/raw", raw, name="compaction_raw"),

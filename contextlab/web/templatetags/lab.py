@@ -3,6 +3,7 @@
 {{ 118400|tokens }} 118.4k      {{ n|exact }} 143,020      {{ p|percent }} 94 %      {{ b|filesize }} 96 MB
 {% when session.last_at %}      <time> with "2 min ago" and the full time on hover
 {{ item.kind|kind_class }}      k-result      {{ item.kind|kind_label }}   tool result
+{{ text|ticks }}                `code` as code   {{ "read_files"|spaced }}  read files
 {% verdict "cleared" reason %}  the badge     {{ reason|reason_label }}
 {% source "counted" %}          where a figure comes from, with its meaning on hover
 {% bar composition limit %}     tokens by kind      {% meter 3 10 "k-user" %}
@@ -54,6 +55,25 @@ def verdict_label(verdict: str | int) -> str:
 def ago(then: datetime | None) -> str:
     """How long ago, as text."""
     return figures.ago(then, timezone.now())
+
+
+@register.filter
+def ticks(text: str) -> SafeString:
+    """A text in which what stands between back-ticks is code; all of it escaped."""
+    parts = str(text).split("`")
+    if len(parts) % 2 == 0:  # one tick has no partner: it is a tick
+        parts[-2:] = [f"{parts[-2]}`{parts[-1]}"]
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts)),
+    )
+
+
+@register.filter
+def spaced(name: str) -> str:
+    """A name with blanks for its underscores."""
+    return name.replace("_", " ")
 
 
 @register.simple_tag
