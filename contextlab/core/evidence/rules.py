@@ -67,7 +67,7 @@ def rules(record: Record) -> list[Line]:
         words = plain(item.text)
         if len(words) > LONGEST_PASTE:
             words = f"{words[:ENDS]}\n{words[-ENDS:]}"
-        lines += [Line(RULE + one, (item.id,)) for one in sentences(words) if _is_rule(one)]
+        lines += [Line(RULE + one, (item.id,)) for one in sentences(words) if is_rule(one)]
     return lines
 
 
@@ -77,12 +77,7 @@ def decisions(record: Record) -> list[Line]:
     for item in record.talk():
         mine = spoken(item)
         for one in sentences(item.text, 300):
-            # "let's use grep here" of an assistant tells its next call; of the person it decides
-            if (
-                not _DECIDED.search(one)
-                or _ASKING.search(one)
-                or (_is_rule(one) if mine else _LETS.search(one))
-            ):
+            if not is_decision(one, mine):
                 continue
             lines.append(Line(f"{one} ({'user' if mine else 'assistant'})", (item.id,)))
     for call in record.calls:
@@ -98,7 +93,16 @@ def decisions(record: Record) -> list[Line]:
     return lines
 
 
-def _is_rule(sentence: str) -> bool:
+def is_decision(sentence: str, mine: bool) -> bool:
+    """Whether a sentence decides something; `mine`: a person says it."""
+    if not _DECIDED.search(sentence) or _ASKING.search(sentence):
+        return False
+    # "let's use grep here" of an assistant tells its next call; of the person it decides
+    return not (is_rule(sentence) if mine else _LETS.search(sentence))
+
+
+def is_rule(sentence: str) -> bool:
+    """Whether a sentence of a person says what must, may or must not be done."""
     if len(sentence) < _LEAST or sentence.endswith(("?", "？")) or _CODE.search(sentence):
         return False
     if _TELLING.search(sentence):

@@ -1,0 +1,119 @@
+"""What one item says, read by its voice (source.py): all of what people and agents say, of results what tells.
+
+Everything has a bound: words of more than 512 characters, texts of more than CLOSE characters, longer results but
+for their ends, and more than MOST facts of one item are counted and not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.numbers import number_facts
+from contextlab.core.audit.extract.outcomes import (
+    command_facts,
+    command_line,
+    error_facts,
+    is_editing,
+    is_reading,
+    patched,
+    path_found,
+    path_of,
+    written_by,
+)
+from contextlab.core.audit.extract.sentences import agent_decisions, person_facts
+from contextlab.core.audit.extract.tokens import token_facts
+from contextlab.core.audit.results import FactKind
+from contextlab.core.audit.source import ASSISTANT, CALL, USER, Source, SourceItem
+
+CLOSE = 60_000
+"""Characters of what somebody says that are read: two thirds from the beginning, one third from the end."""
+SHORT, HEAD, TAIL = 1_200, 300, 700
+"""A result up to SHORT characters is read as a whole, of a longer one the ends."""
+WRITTEN = 6_000
+MOST = 400
+
+
+@dataclass(slots=True)
+class Read:
+    """What one item says."""
+
+    found: list[Found] = field(default_factory=list)
+    limits: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+
+def read_item(source: Source, item: SourceItem) -> Read:
+    if item.voice == USER:
+        return _spoken(item, person_facts(item.text[:CLOSE], first=item.position == 0))
+    if item.voice == ASSISTANT:
+        return _spoken(item, agent_decisions(item.text[:CLOSE]))
+    if item.voice == CALL:
+        return _called(source, item)
+    return _resulted(source, item)
+
+
+def _spoken(item: SourceItem, sentences: list[Found]) -> Read:
+    text = item.text
+    read = Read(list(sentences))
+    cut = max(0, len(text) - CLOSE)
+    parts = (
+        [(0, text)]
+        if not cut
+        else [(0, text[: 2 * CLOSE // 3]), (len(text) - CLOSE // 3, text[-CLOSE // 3 :])]
+    )
+    _add(read, parts, spoken=True, cut=cut)
+    return read
+
+
+def _called(source: Source, item: SourceItem) -> Read:
+    result = None if item.result is None else source.item(item.result)
+    read = Read(command_facts(item, result.text if result else "", bool(result and result.failed)))
+    line = command_line(item)
+    if line:
+        start = max(0, item.text.find(line[:40]))
+        _add(read, [(start, line[:WRITTEN])], spoken=False, cut=max(0, len(line) - WRITTEN))
+        read.found = [one for one in read.found if one.kind not in (FactKind.IDENTIFIER, FactKind.QUANTITY)]
+    for name in [path_of(item), *patched(item)]:
+        if name and (found := path_found(item.text, name)) is not None:
+            read.found.append(found)
+    if is_editing(item):
+        written = written_by(item)[:WRITTEN]
+        read.found += [
+            one._replace(start=0, end=0)
+            for one in number_facts(written, spoken=False)
+            if one.kind == FactKind.SETTING
+        ]
+    return read
+
+
+def _resulted(source: Source, item: SourceItem) -> Read:
+    text = item.text
+    call = None if item.call is None else source.item(item.call)
+    reading = call is not None and (is_reading(call) or is_editing(call))
+    read = Read(error_facts(item, reading))
+    if reading:
+        return read
+    if len(text) <= SHORT:
+        _add(read, [(0, text)], spoken=False, cut=0)
+    else:
+        parts = [(0, text[:HEAD]), (len(text) - TAIL, text[-TAIL:])]
+        _add(read, parts, spoken=False, cut=len(text) - HEAD - TAIL)
+    read.found = [one for one in read.found if one.kind != FactKind.IDENTIFIER]
+    return read
+
+
+def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -> None:
+    long, over = 0, 0
+    for offset, text in parts:
+        tokens, too_long = token_facts(text)
+        long += too_long
+        found = tokens + number_facts(text, spoken)
+        room = MOST - len(read.found)
+        over += max(0, len(found) - room)
+        read.found += [
+            one._replace(start=one.start + offset, end=one.end + offset) if offset else one
+            for one in found[: max(0, room)]
+        ]
+    old = read.limits
+    read.limits = (old[0] + long, old[1] + (cut > 0), old[2] + cut, old[3] + over)

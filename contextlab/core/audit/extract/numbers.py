@@ -1,0 +1,300 @@
+"""Facts that are figures in a sentence, with what stands around them.
+
+| written                                                       | kind      | subject             |
+|---------------------------------------------------------------|-----------|---------------------|
+| port 8443, ports 80, 8443 端口, ポート 8443                    | port      |                     |
+| max_retries = 3, `ttl` is 1800, timeout: 30 s                 | setting   | the name            |
+| Python 3.12, v2.3.0, version 1.4                              | version   | the word before it  |
+| 3 attempts, 1,800 s, 1.9 million rows, 5 %, 三次, three tries  | quantity  | its dimension       |
+| batch size 500, limit of 100                                  | quantity  | the noun before it  |
+| exit code 1, HTTP 503                                         | quantity  | exit, status        |
+| 2026-11-16, 16 Nov 2026                                       | quantity  | date                |
+
+A bare figure says nothing that could be compared, and is no fact. No pattern can look back over a text: all have
+bounded lengths, and a run of more than 15 figures is skipped as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contextlab.core.audit.extract.dates import date_at, month_date
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.language.normalise import (
+    MULTIPLIERS,
+    NUMBER_WORDS,
+    UNITS,
+    canonical,
+    number,
+    shown,
+    unit,
+    version,
+)
+from contextlab.core.audit.language.subjects import around
+from contextlab.core.audit.language.words import stem
+from contextlab.core.audit.results import FactKind
+
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.,/#@\\-])[vV]?(\d{1,15}(?:[.,_]\d{1,9}){0,5})(?![\d/\\])(?:[ -]?([A-Za-zµ%％]{1,16}))?"
+)
+_MANY = 4000
+"""Figures of one text that are looked at."""
+_NEXT = re.compile(r"[ -]([A-Za-z]{1,16})\b")
+_EAST = re.compile(
+    r" ?(毫秒|ミリ秒|微秒|秒|分钟|分間|分鐘|分|小时|小時|時間|天|日間|周|週間|次|回|行|条|件|个|個|人|名|页|"
+    r"ページ|台|"
+    r"核|列|批|步|"
+    r"字节|バイト|字符|文字|テスト|リクエスト|メッセージ|トークン|円|元|[万萬億亿千])"
+)
+_BEHIND_PORT = re.compile(r" ?(?:号|番)?(?:端口|ポート|ports?\b)", re.I)
+_PORT = re.compile(
+    r"(?:\bports?(?: number)?|端口号?|ポート(?:番号)?)[^\w\d]{0,3}"
+    r"(?:(?:is|to|on|at|was|changed to|为|是|は|を|改为)[ `*]{0,3})?\Z",
+    re.I,
+)
+_AND_PORT = re.compile(r"(?:\bports?) \d{2,5}(?:, ?\d{2,5}){0,6}(?:,? (?:and|or) |, ?)\Z", re.I)
+_EXIT = re.compile(
+    r"(?:\bexit(?:ed)?|\brc|\breturned|退出码|終了コード)(?: with)?(?: code| status)?[ :=]{0,3}\Z", re.I
+)
+_STATUS = re.compile(r"(?:\bHTTP(?:/\d\.\d)?|\bstatus(?: code)?|状态码|ステータス)[ :=]{0,3}\Z", re.I)
+_NAMED = re.compile(
+    r"([A-Za-z_][\w.-]{1,60})[`\"'*\])]{0,3} {0,2}(?:=|:=?|==|=>|→|-|(?:"
+    r"is|of|to|at|was|stays|be|equals|defaults to|set to|(?:is|was|be|are) (?:now |set to |at )?|为|是|は|を|"
+    r"に|设为|改为)) {0,2}[`\"'*]{0,3}\Z",
+    re.I,
+)
+_NOUN = re.compile(r"([A-Za-z]{3,20}(?: [A-Za-z]{3,20})?) \Z")
+_PRODUCT = re.compile(
+    r"([A-Za-z][A-Za-z+#-]{1,30})(?:[ -]?(?:version|v|ver\.?|版本|バージョン))?[ ]?\Z", re.I
+)
+_FROM = re.compile(r"\b(?:from|was|instead of|not|von|从|由|statt)[ `*]{1,3}\Z", re.I)
+_ONWARDS = re.compile(r"[^.\n]{0,24}?(?:\bto\b|→|->|\bnow\b|改|到)")
+_MINE = re.compile(r"[_.]|[a-z][A-Z]|\A[A-Z][A-Z0-9_]{2,}\Z")
+_SUFFIX = re.compile(
+    r"(?:_|\b|(?<=[a-z]))(seconds|secs?|millis|ms|minutes|mins?|hours|days|bytes|kb|mb|gb|percent)\Z", re.I
+)
+_SHORT = {"secs": "sec", "millis": "ms", "mins": "min"}
+_NO_NOUN = frozenset(
+    "the and for with about over under than only after before from into least most some all these those takes took "
+    "has have had are were was step phase line lines page section chapter item option part point case number figure "
+    "table".split()
+)
+_WORDED = re.compile(
+    r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty) ([a-z]{3,12})\b",
+    re.I,
+)
+_EAST_WORDED = re.compile(r"([一二两三四五六七八九十])(次|回|个|個|天|人|台|行|分钟|秒|小时|時間|つ)")
+
+
+def number_facts(text: str, spoken: bool) -> list[Found]:
+    """The figures of a text that say something; numbers in words only where somebody speaks."""
+    found: list[Found] = []
+    for seen, match in enumerate(_NUMBER.finditer(text)):
+        if seen >= _MANY:
+            break
+        if (fact := _read(text, match)) is not None:
+            found.append(fact)
+    if spoken:
+        found += _in_words(text)
+    return found
+
+
+def _read(text: str, match: re.Match[str]) -> Found | None:
+    start, told = match.start(), match.group(1)
+    end = match.end(1)
+    if match.end() == end + 0 and end < len(text) and text[end] == "-" and len(told) == 4:
+        return date_at(text, start)
+    before = text[max(0, start - 72) : start]
+    before = before[before.rfind("\n") + 1 :]
+    if match.group(0)[0] in "vV" or told.count(".") > 1:
+        return _version(text, before, start, end, told, strong=False)
+    amount = number(told.rstrip(",."))
+    if amount is None:
+        return None
+    if (dated := month_date(text, before, start, end, told)) is not None:
+        return dated
+    special = _special(text, before, start, end, told)
+    if special is not None:
+        return special
+    return _measured(text, before, match, amount)
+
+
+def _special(text: str, before: str, start: int, end: int, told: str) -> Found | None:
+    """Ports, exit codes, HTTP statuses, versions of two parts."""
+    whole = told.isdigit()
+    if whole and 2 <= len(told) <= 5:
+        low = before[-48:].lower()
+        ported = ("port" in low or "ポート" in low or "端口" in low) and (
+            _PORT.search(low) or _AND_PORT.search(low)
+        )
+        if ported or _BEHIND_PORT.match(text, end):
+            stale = _is_stale(text, before, end)
+            words = around(text, start, end)
+            return Found(
+                FactKind.PORT, "", told, f"port {told}", start, end, False, float(told), words, stale
+            )
+        if len(told) == 3 and _STATUS.search(before[-24:]):
+            return _quantity(text, "status", float(told), f"HTTP {told}", start, end, before)
+    exits = "xit" in before[-28:] or "码" in before[-8:] or "コード" in before[-8:]
+    if whole and len(told) <= 3 and exits and _EXIT.search(before[-32:]):
+        return _quantity(text, "exit", float(told), f"exit code {told}", start, end, before)
+    if told.count(".") == 1 and (product := _PRODUCT.search(before[-40:])):
+        name = product.group(1)
+        if "version" in product.group(0).lower() or (name[0].isupper() and stem(name) and unit(name) is None):
+            following = text[end : end + 2]
+            if not following[:1].isalpha() and not (following[:1] == " " and _unit_follows(text, end)):
+                return _version(text, before, start, end, told, strong=name[0].isupper())
+    return None
+
+
+def _unit_follows(text: str, end: int) -> bool:
+    following = _NEXT.match(text, end)
+    return following is not None and (
+        unit(following.group(1)) is not None or following.group(1) in MULTIPLIERS
+    )
+
+
+def _version(text: str, before: str, start: int, end: int, told: str, strong: bool) -> Found | None:
+    if before.endswith(("==", "~=", ">=")):
+        return None  # a word of its own
+    product = _PRODUCT.search(before[-48:])
+    name = product.group(1) if product else ""
+    if name and (name[0].isupper() or "_" in name) and stem(name):
+        strong, subject = True, canonical(name)
+    else:
+        subject = ""
+    parts = version(told)
+    if len(parts) > 3 and all(part.isdigit() and int(part) < 256 for part in parts) and len(parts) == 4:
+        return None  # an address
+    label = f"{name} {told}" if strong else told
+    stale = _is_stale(text, before, end)
+    words = around(text, start, end)
+    return Found(
+        FactKind.VERSION, subject, ".".join(parts), label.strip(), start, end, strong, None, words, stale
+    )
+
+
+def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Found | None:
+    """A number with a unit behind it, or a name before it, or both."""
+    start, end = match.start(1), match.end(1)
+    dimension, factor, stop = _unit_behind(text, match)
+    named = _NAMED.search(before)
+    name = named.group(1).rstrip(".-") if named else ""
+    if name and before.endswith(f"{name}:") and ("." in name or end - start > 3):
+        return None  # host:port, file:line: these are words
+    if name and (stem(name) or _MINE.search(name)):
+        return _of_name(text, before, name, (start, stop or end), amount, (dimension, factor))
+    if dimension:
+        told = text[start:stop].strip()
+        return _quantity(text, dimension, amount * factor, told, start, stop, before)
+    noun = _NOUN.search(before[-42:])
+    if noun is not None and amount >= 2:
+        last = noun.group(1).split()[-1].lower()
+        if last not in _NO_NOUN and last in _COUNTED:
+            told = f"{noun.group(1)} {shown(amount)}"
+            return _quantity(text, f"n:{stem(last) or last}", amount, told, start, end, before)
+    return None
+
+
+_COUNTED = frozenset(
+    "size limit max maximum minimum min threshold timeout ttl batch depth retries concurrency".split()
+)
+
+
+def _of_name(
+    text: str, before: str, name: str, place: tuple[int, int], amount: float, measure: tuple[str, float]
+) -> Found:
+    """A setting (its name looks like one), or a quantity named by a plain noun."""
+    dimension, factor = measure
+    start, end = place
+    if not dimension and (suffix := _SUFFIX.search(name)):
+        word = suffix.group(1).lower()
+        dimension, factor = unit(_SHORT.get(word, word)) or ("", 1.0)
+    value = amount * factor
+    told = f"{name} = {text[start:end].strip()}"
+    if _MINE.search(name):
+        last = name.rpartition(".")[2]
+        stale, words = _is_stale(text, before, end), around(text, start, end)
+        return Found(
+            FactKind.SETTING, canonical(last), shown(value), told, start, end, True, value, words, stale
+        )
+    own = unit(name)
+    if not dimension and own is not None and own[0] not in ("time", "size"):
+        dimension = own[0]
+    return _quantity(
+        text,
+        dimension or f"n:{stem(name) or name.lower()}",
+        value,
+        told,
+        start,
+        end,
+        before,
+        extra=stem(name),
+    )
+
+
+def _unit_behind(text: str, match: re.Match[str]) -> tuple[str, float, int]:
+    """Dimension, factor and end of the unit behind a number; no dimension where there is none."""
+    word, end, factor = match.group(2), match.end(), 1.0
+    if word is None:
+        east = _EAST.match(text, match.end(1)) if not text.isascii() else None
+        if east is None:
+            return "", 1.0, 0
+        if (times := MULTIPLIERS.get(east.group(1))) is not None:
+            again = _EAST.match(text, east.end())
+            dimension, more = UNITS[again.group(1)] if again and again.group(1) in UNITS else ("", 1.0)
+            return dimension, times * more, again.end() if again else east.end()
+        dimension, factor = UNITS.get(east.group(1), ("", 1.0))
+        return dimension, factor, east.end()
+    if (times := MULTIPLIERS.get(word if word == "m" else word.lower())) is not None and word != "m":
+        factor = times
+        following = _NEXT.match(text, end)
+        if following is None:
+            return ("", factor, end) if word.lower() not in ("k", "m") else ("amount", factor, end)
+        word, end = following.group(1), following.end()
+    for _ in range(3):
+        if (known := unit(word)) is not None:
+            return known[0], known[1] * factor, end
+        if len(word) < 3 or word.lower() in _NO_NOUN or (following := _NEXT.match(text, end)) is None:
+            break
+        word, end = following.group(1), following.end()
+    return ("amount", factor, match.end()) if factor > 1 else ("", 1.0, 0)
+
+
+def _quantity(
+    text: str, dimension: str, value: float, told: str, start: int, end: int, before: str, extra: str = ""
+) -> Found:
+    words = around(text, start, end)
+    if extra:
+        words |= {extra}
+    stale = _is_stale(text, before, end)
+    return Found(FactKind.QUANTITY, dimension, shown(value), told, start, end, False, value, words, stale)
+
+
+def _is_stale(text: str, before: str, end: int) -> bool:
+    """`from 30 to 60`, `was 30, now 60`, `60 instead of 30`, `8443, not 443`: the other one holds."""
+    found = _FROM.search(before[-16:])
+    if found is None:
+        return False
+    word = found.group(0).strip(" `*").lower()
+    if word in ("instead of", "not", "statt"):
+        return True
+    return _ONWARDS.match(text, end, end + 30) is not None
+
+
+def _in_words(text: str) -> Iterator[Found]:
+    for match in _WORDED.finditer(text):
+        if (known := unit(match.group(2))) is not None and known[0] not in ("size", "item", "line"):
+            value = NUMBER_WORDS[match.group(1).lower()] * known[1]
+            if value > 1:
+                before = text[max(0, match.start() - 24) : match.start()]
+                yield _quantity(text, known[0], value, match.group(), match.start(), match.end(), before)
+    if text.isascii():
+        return
+    for match in _EAST_WORDED.finditer(text):
+        dimension, factor = UNITS[match.group(2)]
+        value = NUMBER_WORDS[match.group(1)] * factor
+        if value > 1:
+            before = text[max(0, match.start() - 24) : match.start()]
+            yield _quantity(text, dimension, value, match.group(), match.start(), match.end(), before)

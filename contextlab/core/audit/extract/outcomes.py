@@ -1,0 +1,195 @@
+"""Facts of tool calls and their results: commands with how they ended, files read and edited, errors.
+
+| from                            | fact                                                                          |
+|---------------------------------|-------------------------------------------------------------------------------|
+| a call with a command line      | command, with the exit code of its result; what its words name (tokens.py)     |
+| a call with a path              | path                                                                          |
+| what a call writes into a file  | settings of it only                                                           |
+| a failed result                 | its lines that name an error                                                  |
+| the output of a command         | lines that begin like an error                                                |
+"""
+
+from __future__ import annotations
+
+import re
+
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.language.normalise import path_parts
+from contextlab.core.audit.language.words import content
+from contextlab.core.audit.results import FactKind
+from contextlab.core.audit.source import SourceItem
+from contextlab.core.evidence.commands import exit_code
+from contextlab.core.evidence.words import short
+
+PATH_NAMES = ("file_path", "path", "filename", "notebook_path", "file", "target_file")
+_WRITTEN = ("new_string", "content", "file_text", "new_str", "insert_text", "patch", "input")
+_COMMANDS = ("command", "cmd", "script")
+EDITING = frozenset(
+    "edit multiedit write notebookedit apply_patch str_replace create insert write_file edit_file create_file "
+    "str_replace_editor str_replace_based_edit_tool update_file replace_in_file delete_file".split()
+)
+READING = frozenset("read view read_file open cat open_file notebookread".split())
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete|Move to)(?: File)?: (.{1,300})$", re.MULTILINE)
+_MARKS = (
+    "rror:",
+    "rror[",
+    "ERROR",
+    "FAILED",
+    "fatal:",
+    "panic:",
+    "xception:",
+    "rror TS",
+    "ERR_",
+    "denied",
+    "エラー",
+    "错误",
+)
+_ERROR_LINE = re.compile(
+    r"\s*(?:\S{0,80}(?:Error|Exception)\b:? |(?:npm )?(?:ERR!|ERROR|error|fatal|panic|FAILED|E  )\b|error\[E\d+\]|"
+    r"\S{1,160}:\d+(?::\d+)?:? (?:error|fatal)|.{0,60}\bERROR\b|.{0,60}\bERR_|.{0,60}(?:denied|エラー|错误))"
+)
+_TELLS = re.compile(
+    r"\b(?:error|exception|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|no such|cannot|can't|unable|"
+    r"invalid|undefined|missing|timed? ?out)\b|rror\b|xception\b|错误|失败|エラー|失敗",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d+")
+_TAGS = re.compile(r"</?tool_use_error>")
+_CODES = re.compile(
+    r"\b(?:E[A-Z]*_[A-Z0-9_]+|ERR_[A-Z0-9_]+|[A-Z]{1,5}\d{3,5}|[A-Z]\w*(?:Error|Exception))\b"
+)
+HEAD, TAIL, LINES = 2_000, 4_000, 6
+"""Characters at either end of a failed result that are read for errors, and how many lines are taken."""
+
+
+def command_line(call: SourceItem) -> str:
+    """The command line of a call, empty for one that has none."""
+    if call.argument(*PATH_NAMES, "old_str", "old_string"):
+        return ""
+    given = next((call.arguments[name] for name in _COMMANDS if name in call.arguments), "")
+    if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
+        return str(given[-1] if len(given) == 3 and given[1].startswith("-") else " ".join(given))
+    return given.strip() if isinstance(given, str) else ""
+
+
+def path_of(call: SourceItem) -> str:
+    """The file that a call names, empty where it names none."""
+    return call.argument(*PATH_NAMES)
+
+
+def written_by(call: SourceItem) -> str:
+    """What a call writes."""
+    return call.argument(*_WRITTEN)
+
+
+def patched(call: SourceItem) -> list[str]:
+    """The files of a patch."""
+    text = written_by(call) or (call.text if "*** Begin Patch" in call.text[:400] else "")
+    if "*** " not in text:
+        text = command_line(call)
+        if "*** " not in text:
+            return []
+    return [
+        name.strip() for name in _PATCHED.findall(text.replace("\\n", "\n") if "\n" not in text else text)
+    ]
+
+
+def is_editing(call: SourceItem) -> bool:
+    """Whether a call changes the file that it names."""
+    tool = call.tool.lower().rpartition("__")[2]
+    if tool in ("str_replace_editor", "str_replace_based_edit_tool", "edit") and "command" in call.arguments:
+        return call.argument("command") != "view"
+    return tool in EDITING
+
+
+def is_reading(call: SourceItem) -> bool:
+    """Whether a call reads the file that it names."""
+    tool = call.tool.lower().rpartition("__")[2]
+    return tool in READING or call.argument("command") == "view"
+
+
+def command_facts(call: SourceItem, outcome: str, failed: bool) -> list[Found]:
+    """The command of a call with its exit code."""
+    line = command_line(call)
+    if not line:
+        return []
+    told = short(line, 160)
+    code = exit_code(outcome) if outcome else None
+    ended = "" if code is None else str(code)
+    if code is None and failed:
+        ended = "failed"
+    shown = (
+        told if ended in ("", "0") else f"{told} (exit {ended})" if ended != "failed" else f"{told} (failed)"
+    )
+    start = max(0, call.text.find(line[:40]))
+    return [
+        Found(
+            FactKind.COMMAND, " ".join(line.split())[:400], ended, shown, start, start + len(line), words=content(told)
+        )
+    ]  # fmt: skip
+
+
+def error_facts(item: SourceItem, reading: bool) -> list[Found]:
+    """The errors that a result names."""
+    text = item.text
+    code = exit_code(text)
+    if item.failed or code not in (None, 0):
+        return _lines(text, 0 if len(text) <= HEAD + TAIL else None, _TELLS)
+    if reading:
+        return []
+    found: list[Found] = []
+    seen: set[int] = set()
+    for mark in _MARKS:
+        at = text.find(mark)
+        tries = 0
+        while at >= 0 and tries < LINES:
+            tries += 1
+            start = text.rfind("\n", 0, at) + 1
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            if (
+                start not in seen
+                and end - start < 2_000
+                and _ERROR_LINE.match(text, start, min(end, start + 240))
+            ):
+                seen.add(start)
+                found.append(_error(text, start, end))
+            at = text.find(mark, end)
+        if len(found) >= LINES:
+            break
+    return found
+
+
+def _lines(text: str, whole: int | None, telling: re.Pattern[str]) -> list[Found]:
+    """The lines at both ends of a failed result that name an error; the last ones count most."""
+    parts = [(0, len(text))] if whole is not None else [(0, HEAD), (len(text) - TAIL, len(text))]
+    found: list[Found] = []
+    for start, stop in parts:
+        at = start
+        for line in text[start:stop].splitlines(keepends=True):
+            if (
+                4 < len(line) < 2_000
+                and telling.search(line[:300])
+                and not line.startswith(("Exit code", "exit code"))
+            ):
+                found.append(_error(text, at, at + len(line)))
+            at += len(line)
+    return found[-LINES:]
+
+
+def _error(text: str, start: int, end: int) -> Found:
+    line = _TAGS.sub("", text[start:end]).strip()
+    codes = _CODES.findall(line[:400])
+    named = next((one for one in codes if one not in ("Error", "Exception", "ERROR")), "")
+    words = content(line[:300]) | frozenset("=" + code.casefold() for code in codes if code == named)
+    return Found(
+        FactKind.ERROR, named, _DIGITS.sub("0", line[:200]).casefold(), short(line, 200), start, end, words=words
+    )  # fmt: skip
+
+
+def path_found(text: str, name: str) -> Found | None:
+    """A path that a call names."""
+    if not path_parts(name) or len(name) > 400:
+        return None
+    start = max(0, text.find(name))
+    return Found(FactKind.PATH, name, "", name, start, start + len(name))

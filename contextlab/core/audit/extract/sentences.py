@@ -1,0 +1,145 @@
+"""Facts that are sentences: rules and corrections of the person, decisions, questions nobody answered.
+
+| kind            | who says it      | compared by                                                            |
+|-----------------|------------------|------------------------------------------------------------------------|
+| rule            | the person       | its objects: names, paths, quoted words; else the words of its clause   |
+| user_correction | the person       | the same                                                               |
+| decision        | either           | the same                                                               |
+| open_question   | whoever was last | the same                                                               |
+
+An object stands in `words` with `=` before it: such a word must be found as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.tokens import token_facts
+from contextlab.core.audit.language.words import CHANGE, content
+from contextlab.core.audit.results import FactKind
+from contextlab.core.evidence.rules import is_decision, is_rule
+from contextlab.core.evidence.words import prose, same, sentences, short
+
+LONGEST_PASTE = 20_000
+"""In a longer prompt something was pasted: only what stands before and behind is taken as the person's own words."""
+ENDS = 4_000
+WIDTH = 240
+_OBJECT_KINDS = frozenset(FactKind) - {FactKind.QUANTITY, FactKind.VERSION}
+_QUOTED = re.compile(r"`([^`\n]{2,60})`|\"([^\"\n]{3,60})\"|“([^”\n]{3,60})”|「([^」\n]{2,40})」")
+_CLAUSE = re.compile(r"(?<=[:;，；：])\s*|, (?=(?:and|but|or|und|aber) )|、(?=.{4})|\s[—–]\s")
+_CORRECTION = re.compile(
+    r"\A(?:no[,.!]|nope\b|not (?:that|this|there|the)\b|wrong\b|that(?:'s| is) (?:not|wrong|incorrect)|"
+    r"actually[, ]|nein[,.!]|falsch\b)|\b(?:I (?:already )?(?:said|told you|meant)|as I said|like I said|"
+    r"I asked (?:you )?(?:for|to)|"
+    r"you (?:forgot|missed|misread|misunderstood)|that(?:'s| is) not (?:what|right|correct|how)|"
+    r"(?:is|was|it's) wrong|instead of what|ich (?:sagte|habe gesagt)|hatte ich gesagt)\b|"
+    r"不对|不是这|错了|弄错|我说(?:过|的是)|说过了|搞错|違う|違います|ではなく|じゃなく|間違|言った(?:はず|"
+    r"でしょ|よ)|言いました",
+    re.IGNORECASE,
+)
+_REPEATED = re.compile(
+    r"\b(?:I (?:already |just )?(?:told|said|mentioned|explained|asked)|as I (?:said|told|mentioned)|like I said|"
+    r"(?:we|you) (?:already )?(?:agreed|discussed)|again[,:!]|remember[,:]|how many times|once more|"
+    r"ich (?:sagte|habe (?:doch )?gesagt)|wie gesagt|hatte ich (?:doch )?gesagt)\b|"
+    r"我(?:已经|刚才|之前|都)?(?:说|講|讲|告诉)过|说过了|之前说|不是说了|さっき言|前に言|言った(?:はず|でしょ|"
+    r"よ)|言いました",
+    re.IGNORECASE,
+)
+_WITHDRAWN = re.compile(
+    r"\b(?:no longer (?:applies|needed|necessary|true|holds?|valid)|(?:forget|ignore|drop|scrap|skip|"
+    r"never ?mind|disregard|lift) (?:about )?(?:the|that|this|my|what)|(?:may|can|are allowed to|"
+    r"feel free to) (?:now )?(?:"
+    r"edit|change|touch|modify|use|add|delete|rename|push|commit|run)|(?:rule|restriction|ban|freeze) (?:is|"
+    r"was) (?:off|lifted|gone|withdrawn|over)|"
+    r"(?:it|that|this)(?:'s| is) (?:fine|ok|okay) (?:now )?to|take (?:that|it) back|I changed my mind|"
+    r"nicht mehr nötig|"
+    r"darfst (?:du )?(?:jetzt|nun|doch))\b|"
+    r"不用(?:再)?(?:管|遵守)|可以(?:改|修改|编辑|动|用|删)了?|取消(?:这条|这个|该)?|作废|もう(?:守らなくて|"
+    r"気にしなくて|必要)|してもいい|"
+    r"編集して(?:も)?(?:いい|よい|構いません)",
+    re.IGNORECASE,
+)
+
+
+def person_facts(text: str, first: bool) -> list[Found]:
+    """Rules, corrections and decisions of a person; the first prompt corrects nothing."""
+    if len(text) > LONGEST_PASTE:
+        text = f"{text[:ENDS]}\n{text[-ENDS:]}"
+    found: list[Found] = []
+    for sentence in sentences(text):
+        if not first and _CORRECTION.search(sentence) and len(sentence) > 8:
+            found.append(told(FactKind.USER_CORRECTION, text, sentence))
+        if is_rule(sentence) and not withdraws(sentence):
+            found.append(told(FactKind.RULE, text, sentence))
+        elif is_decision(sentence, True):
+            found.append(told(FactKind.DECISION, text, sentence))
+    return found
+
+
+def agent_decisions(text: str) -> list[Found]:
+    """What an assistant says was decided."""
+    return [
+        told(FactKind.DECISION, text, sentence)
+        for sentence in sentences(text, 300)
+        if is_decision(sentence, False)
+    ]
+
+
+def questions(text: str) -> list[Found]:
+    """The last questions of a text."""
+    asked = [one for one in sentences(text, 400) if one.endswith(("?", "？"))]
+    return [told(FactKind.OPEN_QUESTION, text, one) for one in asked[-3:]]
+
+
+def told(kind: FactKind, text: str, sentence: str) -> Found:
+    """A sentence with its objects."""
+    start = max(0, text.find(sentence))
+    clause = _judged(sentence) if kind == FactKind.RULE else sentence
+    return Found(
+        kind, "", same(sentence)[:200], short(sentence, WIDTH), start, start + len(sentence), words=objects(clause)
+    )  # fmt: skip
+
+
+def objects(clause: str) -> frozenset[str]:
+    """What a clause is about: with `=` its names, paths and quoted words, and the stems of all its words."""
+    found: set[str] = set()
+    for one in token_facts(clause)[0]:
+        if one.kind in _OBJECT_KINDS:
+            found.add(
+                "=" + (one.subject if one.kind == FactKind.PATH else one.value or one.subject).casefold()
+            )
+    for groups in _QUOTED.findall(clause):
+        quoted = next(part for part in groups if part).strip().casefold()
+        if len(quoted.split()) <= 4:
+            found.add("=" + quoted)
+    stems = content(clause)
+    return frozenset(found) | ((stems - CHANGE) or stems)
+
+
+def repeats(text: str) -> bool:
+    """Whether a person says that they say it again."""
+    return _REPEATED.search(text[:ENDS]) is not None
+
+
+def withdraws(sentence: str) -> bool:
+    """Whether a sentence takes a rule back."""
+    return _WITHDRAWN.search(sentence) is not None
+
+
+def withdrawals(text: str) -> list[frozenset[str]]:
+    """The objects of each sentence of a person that takes a rule back."""
+    if not _WITHDRAWN.search(text[:LONGEST_PASTE]):
+        return []
+    return [objects(one) for one in sentences(text[:LONGEST_PASTE]) if withdraws(one)]
+
+
+def has_words(text: str) -> bool:
+    """Whether anything is left of a text without fenced code and what tools put around it."""
+    return bool(prose(text))
+
+
+def _judged(sentence: str) -> str:
+    """The clauses of a sentence that give the rule."""
+    clauses = [part for part in _CLAUSE.split(sentence) if part and is_rule(part.rstrip(";；,:"))]
+    return " ".join(clauses) or sentence

@@ -1,0 +1,227 @@
+"""Facts that are one word: a run of visible ASCII characters, so that Chinese and Japanese need no blanks around it.
+
+| shape                                    | kind        | subject          | value        |
+|------------------------------------------|-------------|------------------|--------------|
+| scheme://host:port/path                  | url, port   | the URL; host    | ; port       |
+| a/b.py  ./a  C:\\a\\b  a.py  dir/        | path        | the path         |              |
+| a/b.py:118   a.py#L118                   | path_line   | the path         | line         |
+| host:8443  localhost:8443                | port        | host             | port         |
+| ABC-123  #123                            | ticket      | ABC, #           | the ticket   |
+| 9f3c2ab (7 to 40 hex, letter and figure) | commit      |                  | the hash     |
+| name==1.2.3  name@1.2.3                  | version     | name             | version      |
+| NAME=value  --flag=value                 | setting     | name             | value        |
+| E_X_412  ERR_X  TS2345  FooError         | error       |                  | the code     |
+| snake_case  camelCase  a::b  f()         | identifier  |                  | the name     |
+
+Each distinct word of a text is looked at once. Words longer than LONGEST are counted and not looked into.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.language.normalise import canonical, number, path_parts, shown, version
+from contextlab.core.audit.results import FactKind
+
+LONGEST = 512
+RUNS = re.compile(r"[!-~]++")
+_TOLD = re.compile(r"[0-9/_=\\]|\w\.\w|::|\(\)|[a-z][A-Z]|[A-Z][a-z]+(?:Error|Exception)")
+_OPENING, _CLOSING = "([{<\"'`*,;|>~!", ")]}>\"'`*.,;:!?|<"
+_URL = re.compile(
+    r"([a-z][a-z0-9+.-]{1,15})://([^/?#\s:@]+(?::[^/?#\s@]*@[^/?#\s:]+)?)(?::(\d{1,5}))?([^\s]*)", re.I
+)
+_EXTENSIONS = frozenset(
+    """
+    py pyi ipynb js jsx ts tsx mjs cjs go rs java kt kts scala c h cc cpp hpp cs rb php pl lua r jl swift m
+    mm dart ex exs erl hs ml clj vue svelte html htm css scss sass less md mdx rst txt json jsonl json5 yaml
+    yml toml ini cfg conf env lock xml csv tsv sql sqlite db sh bash zsh fish ps1 bat log proto graphql tf
+    tfvars gradle properties patch diff zst gz zip tar png jpg jpeg svg pdf docx xlsx parquet pem key crt
+    service plist tmpl template j2 mod sum map snap
+    """.split()
+)  # fmt: skip
+_BARE_NAMES = frozenset({"makefile", "dockerfile", "license", "readme", "gemfile", "procfile", "jenkinsfile"})
+_LINE = re.compile(
+    r"(.+?)(?::(\d{1,6})(?::\d{1,6})?|#L(\d{1,6})(?:-L?\d{1,6})?|\((\d{1,6})(?:,\d{1,6})?\))\Z"
+)
+_PATH = re.compile(r"(?:~|[A-Za-z]:(?=[/\\]))?[\w.@+%\[\]~-]*(?:[/\\][\w.@+%\[\]()~ -]*)*\Z")
+_PORT = re.compile(r"([A-Za-z][\w-]*(?:\.[\w-]+)*|\d{1,3}(?:\.\d{1,3}){3})?:(\d{2,5})\Z")
+_TICKET = re.compile(r"(?:([A-Z][A-Z0-9]{1,9})-(\d{1,6})|(?:(GH)-|[\w/-]*#)(\d{1,6}))\Z")
+_NO_TICKET = frozenset(
+    "UTF SHA ISO MD RFC GPT AES RSA HTTP TLS SSL ES CP BASE ASCII ECMA IEEE X86 ARM CLAUDE O COVID PEP FIPS L".split()
+)
+_HEX = re.compile(r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\Z")
+_PIN = re.compile(r"@?([A-Za-z][\w./-]*?)(?:===?|@|~=|>=)v?(\d+(?:\.\d+)+[\w.+-]*)\Z")
+_ASSIGNED = re.compile(r"-{0,2}([A-Za-z_][\w.-]{1,60})=([^=\s].{0,120})\Z")
+_CODE = re.compile(
+    r"(?:E(?:RR)?_?[A-Z]*_[A-Z0-9_]*[A-Z0-9]|ERR_[A-Z0-9_]+|[A-Z]{1,5}-?\d{3,5}|[A-Z]{2,5}\d{1,2}-\d{3,5})\Z"
+)
+_EXCEPTION = re.compile(r"(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Fault))\Z")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}\Z")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\([^()]{0,60}\))?\Z")
+_JOINED = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z][A-Z]|::|\(\)\Z|\(")
+
+
+def token_facts(text: str) -> tuple[list[Found], int]:
+    """The facts of a text's words at the first place of each, and how many words were too long to look at."""
+    found: list[Found] = []
+    too_long = 0
+    for token in dict.fromkeys(RUNS.findall(text)):
+        if len(token) > LONGEST:
+            too_long += 1
+            continue
+        if (
+            not _TOLD.search(token)
+            and "#" not in token
+            and "-" not in token
+            and token.lower() not in _BARE_NAMES
+        ):
+            continue
+        facts = _facts(token)
+        if facts:
+            at = text.find(token)
+            found += [one._replace(start=at + one.start, end=at + one.end) if at else one for one in facts]
+    return found, too_long
+
+
+@lru_cache(maxsize=65536)
+def _facts(token: str) -> tuple[Found, ...]:
+    """What one word says; places count from its beginning."""
+    word = token.lstrip(_OPENING)
+    skipped = len(token) - len(word)
+    word = word.rstrip(_CLOSING if not word.endswith("()") else ".,;:!?")
+    if word.endswith(")") and "(" not in word:
+        word = word.rstrip(")")
+    if len(word) < 2 or not word.isprintable():
+        return ()
+    for reader in _READERS:
+        facts = tuple(reader(word))
+        if facts:
+            return tuple(one._replace(start=one.start + skipped, end=one.end + skipped) for one in facts)
+    return ()
+
+
+def _found(kind: FactKind, subject: str, value: str, told: str, strong: bool = False, **more: float) -> Found:
+    return Found(kind, subject, value, told, 0, len(told), strong, **more)  # type: ignore[arg-type]
+
+
+def _url(word: str) -> Iterator[Found]:
+    at = word.find("://")
+    if at < 0:
+        return
+    begin = at
+    while begin > 0 and word[begin - 1].isalnum():
+        begin -= 1
+    match = _URL.match(word[begin:])
+    if match is None:
+        return
+    _scheme, host, port, rest = match.groups()
+    host = host.rpartition("@")[2].casefold()
+    rest = rest.split('"')[0].split("`")[0].split("'")[0].rstrip(_CLOSING + "/")
+    told = match.group()[: match.start(4)] + rest if match.group(4) else match.group()
+    subject = f"{host}{':' + port if port else ''}{rest.casefold()}"
+    yield Found(FactKind.URL, host, subject, told, begin, begin + len(told))
+    if port:
+        yield Found(
+            FactKind.PORT, host, port, f"port {port} of {host}", begin, begin + len(told), True, float(port)
+        )
+
+
+def _pin(word: str) -> Iterator[Found]:
+    if (match := _PIN.match(word)) is not None:
+        name, told = match.groups()
+        yield _found(FactKind.VERSION, canonical(name), ".".join(version(told)), word, True)
+
+
+def _ticket(word: str) -> Iterator[Found]:
+    match = _TICKET.match(word)
+    if match is None or match.group(1) in _NO_TICKET:
+        return
+    prefix = match.group(1) or "#"
+    figures = match.group(2) or match.group(4)
+    yield _found(FactKind.TICKET, prefix, f"{prefix}{figures}", word)
+
+
+def _port(word: str) -> Iterator[Found]:
+    match = _PORT.match(word)
+    if match is None or not 10 <= int(match.group(2)) <= 65535:
+        return
+    host, port = (match.group(1) or "").casefold(), match.group(2)
+    if host.rpartition(".")[2] in _EXTENSIONS or (host and "." not in host and len(port) < 4):
+        return
+    told = f"port {port} of {host}" if host else f"port {port}"
+    yield Found(FactKind.PORT, host, port, told, 0, len(word), bool(host), float(port))
+
+
+def _path(word: str) -> Iterator[Found]:
+    match = _LINE.match(word)
+    name, line = (
+        (match.group(1), match.group(2) or match.group(3) or match.group(4)) if match else (word, None)
+    )
+    if not _is_path(name):
+        return
+    if line:
+        yield _found(FactKind.PATH_LINE, name, line, word)
+    yield _found(FactKind.PATH, name, "", name)
+
+
+def _is_path(name: str) -> bool:
+    if not _PATH.match(name) or not any(letter.isalpha() for letter in name):
+        return False
+    parts = path_parts(name)
+    if not parts:
+        return False
+    last = parts[-1]
+    stem, dot, ending = last.rpartition(".")
+    if dot and ending in _EXTENSIONS and (stem or ending in ("env", "gitignore")):
+        return len(last) < 120
+    if last in _BARE_NAMES:
+        return True
+    slashes = name.replace("\\", "/").count("/")
+    if not slashes or name.startswith("//"):
+        return False
+    rooted = name.startswith(("./", "../", "~/")) or (name[0] == "/" and slashes > 1)
+    return (
+        (rooted and len(parts) > 0)
+        or (name.endswith("/") and len(name) > 2)
+        or (slashes > 1 and name[0] != "-")
+    )
+
+
+def _assigned(word: str) -> Iterator[Found]:
+    match = _ASSIGNED.match(word)
+    if match is None:
+        return
+    name, value = match.group(1), match.group(2).strip("\"'`,;")
+    if not value or len(name) < 3 or value[0] in "(<{[$>":
+        return
+    amount = number(value) if value[0].isdigit() else None
+    yield _found(
+        FactKind.SETTING, canonical(name), shown(amount) if amount is not None else value.casefold(), word, True,
+        **({} if amount is None else {"amount": amount}),
+    )  # fmt: skip
+
+
+def _code(word: str) -> Iterator[Found]:
+    if (match := _EXCEPTION.match(word)) is not None:
+        yield _found(FactKind.ERROR, "", match.group(1), word)
+    elif _CODE.match(word) and word.partition("-")[0].rstrip("0123456789") not in _NO_TICKET:
+        yield _found(FactKind.ERROR, "", word, word)
+
+
+def _commit(word: str) -> Iterator[Found]:
+    if _HEX.match(word):
+        yield _found(FactKind.COMMIT, "", word, word)
+
+
+def _name(word: str) -> Iterator[Found]:
+    if len(word) > 80 or not _NAME.match(word) or not _JOINED.search(word) or _UUID.match(word):
+        return
+    name = word.partition("(")[0]
+    if len(name) >= 4:
+        yield _found(FactKind.IDENTIFIER, "", name, name)
+
+
+_READERS = (_url, _pin, _ticket, _commit, _port, _assigned, _path, _code, _name)

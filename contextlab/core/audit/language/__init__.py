@@ -1,0 +1,1 @@
+"""What is written in many ways, in one form: numbers, units, paths, words of several languages."""

@@ -1,0 +1,1 @@
+"""Whether a text says a fact: one file for each family of kinds."""

@@ -1,0 +1,157 @@
+"""A summary (or the items that stayed) as facts are looked up in it: read once, in the ways that kinds need."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from contextlab.core.audit.extract.dimensions import dimensions
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.numbers import number_facts
+from contextlab.core.audit.extract.tokens import RUNS, token_facts
+from contextlab.core.audit.language.normalise import canonical, narrow, path_parts
+from contextlab.core.audit.language.subjects import around
+from contextlab.core.audit.language.words import content
+from contextlab.core.audit.results import FactKind, Place
+
+LONGEST = 400_000
+"""Characters of a text that are taken apart; behind them words are only searched for."""
+_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+ORDERS = re.compile(
+    r"\b(?:must|never|not|no|only|always|keep|kept|keeps|avoid|without|forbid\w*|prohibit\w*|off[- ]limits|"
+    r"read[- ]only|untouched|"
+    r"as[- ]is|unchanged|frozen|freeze|leave|left alone|hands? off|requires?d?|constraints?|rules?|prefers?|"
+    r"preferences?|stays?|stick|"
+    r"don['’]?t|doesn['’]?t|can['’]?t|cannot|won['’]?t|mustn['’]?t|shouldn['’]?t|should|shall|instead of|"
+    r"exclusively|mandatory|"
+    r"off the table|at (?:most|least)|insists?|wants?|asked|nicht|nie|niemals|nur|kein\w*|immer|muss|müssen|"
+    r"verboten|bleib\w*|"
+    r"unverändert|unberührt)\b|n['’]t\b|"
+    r"[不勿禁别必须須只仅得]|保持|保留|一律|始终|ない|ません|なし|禁止|必ず|のみ|だけ|まま|維持|絶対|決して|"
+    r"ずに|べき|こと",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"\s{0,12}(?:#{1,6} |\*\*|\d{1,2}[.)] |[-*] \*\*)|.{1,80}[:：]\**\s*\Z")
+_RULES_HEADING = re.compile(
+    r"constraint|rule|requirement|preference|guideline|restriction|do not|don't|must|never|convention|"
+    r"instruction|boundar|"
+    r"regel|vorgabe|约束|约定|规则|要求|限制|偏好|禁止|ルール|制約|規則|約束|注意|指示|方針",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True, frozen=True)
+class Sentence:
+    """A sentence with its content words."""
+
+    start: int
+    end: int
+    words: frozenset[str]
+    orders: bool
+    """Whether it says what must, may or must not be; also where it stands under such a heading."""
+
+
+class Index:
+    """One text, taken apart when it is first asked."""
+
+    def __init__(self, text: str) -> None:
+        """The text as it is."""
+        self.text = narrow(text)
+        self.close = self.text[:LONGEST]
+
+    @cached_property
+    def folded(self) -> str:
+        """The text in one case."""
+        return self.text.lower()
+
+    @cached_property
+    def found(self) -> list[Found]:
+        """Its facts of words and figures."""
+        return token_facts(self.close)[0] + number_facts(self.close, spoken=True)
+
+    @cached_property
+    def by_key(self) -> dict[tuple[str, str, str], Found]:
+        """Its facts by kind, subject and value."""
+        return {one.key: one for one in reversed(self.found)}
+
+    @cached_property
+    def amounts(self) -> dict[str, list[Found]]:
+        """Its numbers by dimension."""
+        made: dict[str, list[Found]] = defaultdict(list)
+        for one in self.found:
+            if one.amount is not None:
+                for dimension in dimensions(one):
+                    made[dimension].append(one)
+        return made
+
+    @cached_property
+    def of_kind(self) -> dict[FactKind, list[Found]]:
+        """Its facts by kind."""
+        made: dict[FactKind, list[Found]] = defaultdict(list)
+        for one in self.found:
+            made[one.kind].append(one)
+        return made
+
+    @cached_property
+    def names(self) -> dict[str, int]:
+        """Each name of it, without case and joints, with its first place."""
+        made: dict[str, int] = {}
+        for match in _NAME.finditer(self.close):
+            name = match.group()
+            if len(name) > 2:
+                made.setdefault(canonical(name) if not name.islower() or "_" in name else name, match.start())
+        return made
+
+    @cached_property
+    def paths(self) -> dict[str, list[tuple[tuple[str, ...], Found]]]:
+        """Its paths by their last part."""
+        made: dict[str, list[tuple[tuple[str, ...], Found]]] = defaultdict(list)
+        for kind in (FactKind.PATH, FactKind.PATH_LINE):
+            for one in self.of_kind.get(kind, ()):
+                parts = path_parts(one.subject)
+                if parts:
+                    made[parts[-1]].append((parts, one))
+        return made
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words as they stand, in one case, without what surrounds them."""
+        return frozenset(word.strip("([{<\"'`*.,;:!?)]}>") for word in RUNS.findall(self.folded[:LONGEST]))
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        """Its sentences."""
+        made: list[Sentence] = []
+        at, under = 0, False
+        for match in [*_ENDS.finditer(self.close), None]:
+            stop = match.start() if match else len(self.close)
+            line = self.close[at:stop]
+            if line.strip():
+                head = line[:120]
+                if _HEADING.match(head):
+                    under = _RULES_HEADING.search(head) is not None
+                orders = under or ORDERS.search(line[:2_000]) is not None
+                made.append(Sentence(at, stop, content(line[:2_000]), orders))
+            at = match.end() if match else stop
+        return made
+
+    @cached_property
+    def _sentence_starts(self) -> list[int]:
+        return [one.start for one in self.sentences]
+
+    def sentence_at(self, offset: int) -> Sentence | None:
+        """The sentence that a place stands in."""
+        at = bisect_right(self._sentence_starts, offset) - 1
+        return self.sentences[at] if at >= 0 else None
+
+    def place(self, start: int, end: int) -> Place:
+        """A place with its line."""
+        return Place(start, end, self.text.count("\n", 0, start) + 1)
+
+    def context(self, one: Found) -> frozenset[str]:
+        """The content words around one of its facts."""
+        return one.words or around(self.text, one.start, one.end)

@@ -1,0 +1,146 @@
+"""What a judge says of one fact, and what all judges need to know."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from contextlab.core.audit.extract.dimensions import dimensions
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.language.normalise import close, path_parts
+from contextlab.core.audit.matching.corpus import Corpus, find_word
+from contextlab.core.audit.matching.index import Index
+from contextlab.core.audit.merging import Facts
+from contextlab.core.audit.results import Fact, FactKind, FactVerdict
+
+_FIGURE = re.compile(r"\d")
+
+
+class Judgement(NamedTuple):
+    """A verdict with the place in the text that it rests on."""
+
+    verdict: FactVerdict
+    start: int = -1
+    end: int = -1
+    became: str | None = None
+    why: str = ""
+
+
+DROPPED = Judgement(FactVerdict.DROPPED, why="Nothing of it stands there.")
+
+
+def kept(start: int, end: int, why: str = "") -> Judgement:
+    """It stands at this place."""
+    return Judgement(FactVerdict.KEPT, start, end, None, why)
+
+
+def partial(start: int, end: int, why: str) -> Judgement:
+    """Something of it stands at this place."""
+    return Judgement(FactVerdict.PARTIAL, start, end, None, why)
+
+
+@dataclass
+class Case:
+    """A text under audit: its index, the source that it should tell, and which of its words the source never had."""
+
+    index: Index
+    corpus: Corpus
+    """The texts of the items that left (what a summary was made of)."""
+    facts: Facts
+    taken: dict[tuple[int, int], str] = field(default_factory=dict)
+    """Places that already count as another value's change."""
+
+    @cached_property
+    def invented(self) -> dict[FactKind, list[Found]]:
+        """The words of the text that the source never had, by kind."""
+        made: dict[FactKind, list[Found]] = defaultdict(list)
+        for one in self.index.found:
+            if one.amount is None and one.kind in _WORDS and not self._has(one):
+                made[one.kind].append(one)
+        return made
+
+    def _has(self, one: Found) -> bool:
+        word = self.index.text[one.start : one.end]
+        if one.kind == FactKind.PATH:
+            word = path_parts(one.subject)[-1]
+            return word in self._folded
+        if one.kind == FactKind.COMMIT:
+            return one.value[:7] in self._folded
+        if one.kind in (FactKind.TICKET, FactKind.ERROR, FactKind.URL, FactKind.IDENTIFIER):
+            return word.lower() in self._folded
+        return self.corpus.has(word) or word in self.corpus.text
+
+    @cached_property
+    def _folded(self) -> str:
+        return self.corpus.text.lower()
+
+    def knows_amount(self, one: Found) -> bool:
+        """Whether the source has this number of this dimension somewhere."""
+        assert one.amount is not None
+        for dimension in dimensions(one):
+            if any(
+                close(one.amount, known.amount, dimension)
+                for known in self.facts.amounts.get(dimension, ())
+                if known.amount is not None
+            ):
+                return True
+        return self._in_results(one)
+
+    def _in_results(self, one: Found) -> bool:
+        """Long results are not read for numbers: look there, for long ones alone, for short ones with their unit."""
+        figures = re.match(r"[vV]?([\d.,_]+)", self.index.text[one.start : one.end])
+        raw = figures.group(1).rstrip(".,") if figures else one.value
+        if one.kind == FactKind.PORT:
+            raw = one.value
+        forms = {raw, raw.replace(",", "").replace("_", ""), one.value}
+        if len(_FIGURE.findall(raw)) >= 4:
+            return any(self.corpus.has(form) for form in forms)
+        told = self.index.text[one.start : one.end].lower().split()
+        word = told[-1][:4] if len(told) > 1 and told[-1].isalpha() else one.subject[:5]
+        return any(self._near(form, word) for form in forms)
+
+    def _near(self, figures: str, word: str) -> bool:
+        at, text = 0, self.corpus.text
+        for _ in range(200):
+            at = find_word(text, figures, at)
+            if at < 0:
+                return False
+            if word in text[max(0, at - 16) : at + len(figures) + 16].lower():
+                return True
+            at += 1
+        return True  # too common to be told apart
+
+    def only_port(self, fact: Fact) -> bool:
+        """Whether the source speaks of one port alone."""
+        return {one.value for one in self.facts.amounts.get("port", ())} == {fact.value}
+
+    def take(self, one: Found, value: str) -> bool:
+        """Whether this place may count as the change of a value: of one value only."""
+        return self.taken.setdefault((one.start, one.end), value) == value
+
+
+_WORDS = frozenset(
+    {
+        FactKind.PATH, FactKind.PATH_LINE, FactKind.URL, FactKind.TICKET, FactKind.COMMIT, FactKind.ERROR,
+        FactKind.IDENTIFIER, FactKind.SETTING, FactKind.VERSION,
+    }
+)  # fmt: skip
+
+
+def nearly(left: str, right: str) -> bool:
+    """Whether two words differ by a slip: figures changed, or one or two letters."""
+    if left == right or not left or not right:
+        return False
+    if len(left) == len(right) and _FIGURE.sub("0", left) == _FIGURE.sub("0", right):
+        return sum(a != b for a, b in zip(left, right, strict=True)) <= 4
+    longest, shortest = max(len(left), len(right)), min(len(left), len(right))
+    before = 0
+    while before < shortest and left[before] == right[before]:
+        before += 1
+    behind = 0
+    while behind < shortest - before and left[-1 - behind] == right[-1 - behind]:
+        behind += 1
+    return longest - before - behind <= 2 and before + behind >= 0.7 * longest and longest >= 6

@@ -1,0 +1,103 @@
+"""Facts that are sentences: rules, corrections, decisions and questions, judged by their objects.
+
+| the text has                                                   | verdict                                       |
+|----------------------------------------------------------------|-----------------------------------------------|
+| the sentence itself (letters and figures alike)                | kept                                          |
+| an object of it, in a sentence that gives an order (any        | kept                                          |
+| language)                                                      |                                               |
+| an object of it, told otherwise                                | partial for a rule or correction, else kept   |
+| some of its objects                                            | partial                                       |
+| no object, but most of its other words in a sentence with an   | kept: it was translated or put in other words |
+| order                                                          |                                               |
+| none of it                                                     | dropped                                       |
+"""
+
+from __future__ import annotations
+
+import math
+
+from contextlab.core.audit.language.normalise import canonical
+from contextlab.core.audit.matching.corpus import find_word
+from contextlab.core.audit.matching.index import Index, Sentence
+from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept, partial
+from contextlab.core.audit.results import Fact, FactKind
+
+ORDERING = (FactKind.RULE, FactKind.USER_CORRECTION)
+_HITS = 12
+
+
+def judge_sentence(case: Case, fact: Fact) -> Judgement:
+    """A rule, a correction, a decision or a question."""
+    index = case.index
+    whole = index.folded.find(fact.text.lower()[:160].rstrip("…"))
+    if whole >= 0:
+        return kept(whole, whole + len(fact.text))
+    exact = sorted(word[1:] for word in fact.words if word[0] == "=")
+    soft = frozenset(word for word in fact.words if word[0] != "=")
+    if exact:
+        judged = _by_objects(index, fact, exact)
+        if judged is not None:
+            return judged
+    return _by_words(index, fact, soft)
+
+
+def _by_objects(index: Index, fact: Fact, exact: list[str]) -> Judgement | None:
+    """The verdict by names, paths and quoted words; None where the text has none of them."""
+    places = {word: hits for word in exact if (hits := _hits(index, word))}
+    if not places:
+        return None
+    ordering = fact.kind in ORDERING
+    for hits in places.values():
+        for at, size in hits:
+            sentence = index.sentence_at(at)
+            if sentence is None or (ordering and not sentence.orders):
+                continue
+            if 2 * len(places) > len(exact):
+                return kept(at, at + size)
+            return partial(at, at + size, f"Of {len(exact)} things that it names, {len(places)} stand there.")
+    at, size = next(iter(places.values()))[0]
+    return partial(at, at + size, "What it is about stands there, but not what was said of it.")
+
+
+def _hits(index: Index, word: str) -> list[tuple[int, int]]:
+    """The places of a name, a path, a quoted word."""
+    hits: list[tuple[int, int]] = []
+    at = 0
+    trimmed = word.strip("/") if "/" in word else word
+    forms = [word] if trimmed == word else [word, trimmed]
+    if "/" in trimmed:
+        last = trimmed.rpartition("/")[2]
+        if "." in last:
+            forms.append(last)
+    for form in forms:
+        at = 0
+        while len(hits) < _HITS and (at := find_word(index.folded, form, at)) >= 0:
+            hits.append((at, len(form)))
+            at += len(form)
+        if hits:
+            return hits
+    at = index.names.get(canonical(word), -1) if word.isascii() and len(word) > 3 else -1
+    return [(at, len(word))] if at >= 0 else []
+
+
+def _by_words(index: Index, fact: Fact, soft: frozenset[str]) -> Judgement:
+    """The verdict by the words of its clause, for what names nothing, or was translated."""
+    if not soft or not index.sentences:
+        return DROPPED
+    ordering = fact.kind in ORDERING
+
+    def rank(one: Sentence) -> tuple[int, bool]:
+        return len(one.words & soft), one.orders
+
+    best = max(index.sentences, key=rank)
+    ordered = (
+        max((one for one in index.sentences if one.orders), key=rank, default=best) if ordering else best
+    )
+    enough = math.ceil(0.6 * len(soft))
+    if len(ordered.words & soft) >= max(1, enough) and (ordered.orders or not ordering):
+        return kept(ordered.start, ordered.end)
+    if len(best.words & soft) >= max(2, enough):
+        return partial(best.start, best.end, "Its words stand there, but not as an order.")
+    if len(ordered.words & soft) >= max(2, math.ceil(0.4 * len(soft))):
+        return partial(ordered.start, ordered.end, "Some of its words stand there.")
+    return DROPPED

@@ -1,0 +1,196 @@
+"""Facts that are values: ports, settings, versions, numbers with units, dates.
+
+| verdict | when                                                                                                 |
+|---------|------------------------------------------------------------------------------------------------------|
+| kept    | the same amount of the same dimension (any unit, rounded, with or without separators) stands there   |
+| changed | the same subject has another value there: by its name, if the name has only one; else by the words   |
+|         | around it, and only if the source never had that value of that dimension                             |
+| dropped | neither                                                                                              |
+
+What goes up and down while people work (tests, files, lines, durations) must share two words and most of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from contextlab.core.audit.extract.dimensions import dimensions_of
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.language.normalise import close, same_version
+from contextlab.core.audit.language.words import content
+from contextlab.core.audit.matching.corpus import find_word
+from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept
+from contextlab.core.audit.results import Fact, FactKind, FactVerdict
+
+_RESTLESS = frozenset(
+    "test file line error item row message step token character percent time size page session amount exit status user "
+    "request job column".split()
+)
+_RAW = re.compile(r"\d[\d.,_]*\d|\d")
+_WORDY = frozenset({"port", "version", "config"})
+"""Concepts that say what kind of value it is, not of what."""
+
+
+def judge_amount(case: Case, fact: Fact) -> Judgement:
+    """A port, a number with a unit, a setting that is a number."""
+    amount = float(fact.value)
+    told = _told(case, fact)
+    same = [one for one in told if one.amount is not None and close(one.amount, amount, fact.subject)]
+    twins = case.facts.twins(fact)
+    for one in same:
+        if not twins or _overlap(case, fact, one) or one.subject == fact.subject != "":
+            return kept(one.start, one.end)
+    if (raw := _raw(case, fact)) is not None:
+        return raw
+    others = [one for one in told if one not in same]
+    best: tuple[float, Found] | None = None
+    for one in others:
+        score = _changes(case, fact, one)
+        if score and (best is None or score > best[0]):
+            best = score, one
+    if best is not None and case.take(best[1], fact.value):
+        return _changed(case, fact, best[1])
+    return DROPPED
+
+
+def _told(case: Case, fact: Fact) -> list[Found]:
+    found: list[Found] = []
+    for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
+        found += [one for one in case.index.amounts.get(dimension, ()) if one not in found]
+    return found
+
+
+def _raw(case: Case, fact: Fact) -> Judgement | None:
+    """The figures as they were written, among words that they share."""
+    figures = _RAW.search(fact.text.rpartition("=")[2] if "=" in fact.text else fact.text)
+    forms = dict.fromkeys(([figures.group()] if figures else []) + [fact.value])
+    for form in forms:
+        at = 0
+        for _ in range(20):
+            at = find_word(case.index.text, form, at)
+            if at < 0:
+                break
+            if fact.kind == FactKind.PORT and len(form) >= 4:
+                return kept(at, at + len(form))
+            around = content(case.index.text[max(0, at - 80) : at + len(form) + 50].replace("_", " "))
+            if around & (fact.words - _WORDY):
+                return kept(at, at + len(form))
+            at += 1
+    return None
+
+
+def _changes(case: Case, fact: Fact, one: Found) -> float:
+    """How surely this is the fact's value, changed; 0 where it is not."""
+    if one.stale or one.amount is None:
+        return 0.0
+    named = one.subject == fact.subject and fact.subject != "" and one.kind == fact.kind and one.strong
+    if named and fact.kind == FactKind.SETTING:
+        return 10.0
+    if case.knows_amount(one):
+        return 0.0
+    if named and fact.kind == FactKind.PORT:
+        return 9.0 + _alike(fact.value, one.value)
+    shared = _overlap(case, fact, one)
+    if fact.kind == FactKind.PORT or one.kind == FactKind.PORT:
+        hosts = {fact.subject, one.subject} - {""}
+        return (
+            1.0 + shared + _alike(fact.value, one.value)
+            if shared or (len(hosts) < 2 and case.only_port(fact))
+            else 0.0
+        )
+    context = case.index.context(one) - _WORDY
+    mine = fact.words - _WORDY
+    if fact.subject in _RESTLESS:
+        least = min(len(mine), len(context))
+        return float(shared) if shared >= 2 and 2 * shared >= least else 0.0
+    return float(shared) + _alike(fact.value, one.value) if shared else 0.0
+
+
+def _overlap(case: Case, fact: Fact, one: Found) -> int:
+    return len((fact.words - _WORDY) & case.index.context(one))
+
+
+def _alike(left: str, right: str) -> float:
+    """Up to 1 for figures that differ in little."""
+    if len(left) != len(right):
+        return 0.0
+    return sum(a == b for a, b in zip(left, right, strict=True)) / len(left)
+
+
+def _changed(case: Case, fact: Fact, one: Found) -> Judgement:
+    became = (
+        one.value if fact.kind == FactKind.PORT else case.index.text[one.start : one.end].strip() or one.value
+    )
+    older = one.value in case.facts.said.get((fact.kind, fact.subject), set())
+    why = f"An older value, {became}, stands there." if older else f"It became {became}."
+    return Judgement(FactVerdict.CHANGED, one.start, one.end, became, why)
+
+
+def judge_version(case: Case, fact: Fact) -> Judgement:
+    """A version, of a name where it has one."""
+    parts = tuple(fact.value.split("."))
+    told = [one for one in case.index.of_kind.get(FactKind.VERSION, ()) if not one.stale]
+    for one in told:
+        if same_version(tuple(one.value.split(".")), parts) and (
+            one.subject == fact.subject or not one.subject or not fact.subject
+        ):
+            return kept(one.start, one.end)
+    at = find_word(case.index.text, fact.value)
+    if at >= 0:
+        return kept(at, at + len(fact.value))
+    for one in told:
+        known = case.corpus.has(one.value) or one.value in case.facts.said.get(
+            (FactKind.VERSION, one.subject), set()
+        )
+        named = one.subject == fact.subject != ""
+        if known or not (
+            named or (not fact.subject and not one.subject and fact.words & case.index.context(one))
+        ):
+            continue
+        if case.take(one, fact.value):
+            return Judgement(FactVerdict.CHANGED, one.start, one.end, one.value, f"It became {one.value}.")
+    return DROPPED
+
+
+def judge_setting(case: Case, fact: Fact) -> Judgement:
+    """A setting whose value is a word."""
+    if fact.value.replace(".", "", 1).isdigit():
+        return judge_amount(case, fact)
+    index = case.index
+    named = [one for one in index.of_kind.get(FactKind.SETTING, ()) if one.subject == fact.subject]
+    for one in named:
+        if one.value == fact.value:
+            return kept(one.start, one.end)
+    at = index.names.get(fact.subject, -1)
+    if at >= 0 and fact.value in index.folded[at : at + 120]:
+        return kept(at, at + len(fact.subject))
+    for one in named:
+        if one.amount is None and case.take(one, fact.value):
+            return Judgement(FactVerdict.CHANGED, one.start, one.end, one.value, f"It became {one.value}.")
+    if at >= 0:
+        return Judgement(
+            FactVerdict.PARTIAL,
+            at,
+            at + len(fact.subject),
+            None,
+            "Its name stands there, its value does not.",
+        )
+    return DROPPED
+
+
+def judge_date(case: Case, fact: Fact) -> Judgement:
+    """A date, in any format."""
+    found = case.index.by_key.get((FactKind.QUANTITY, "date", fact.value))
+    if found is not None:
+        return kept(found.start, found.end)
+    year, month, day = fact.value.split("-")
+    short_month, short_day = int(month), int(day)
+    forms = [f"{year}/{month}/{day}", f"{year}年{short_month}月{short_day}日"]
+    for joint in "/.":
+        for first, second in ((month, day), (day, month), (short_month, short_day), (short_day, short_month)):
+            forms.append(f"{first}{joint}{second}{joint}{year}")
+    for form in forms:
+        at = case.index.text.find(form)
+        if at >= 0:
+            return kept(at, at + len(form))
+    return DROPPED

@@ -1,0 +1,227 @@
+"""The facts of several items put together and weighed.
+
+| rule      |                                                                                                    |
+|-----------|----------------------------------------------------------------------------------------------------|
+| one fact  | same kind, subject and value; a file by any of its paths; a number only where words around it meet |
+| overtaken | a setting or version that later has another value; a quantity that a later sentence changes; a     |
+|           | rule that the person takes back: counted, no facts                                                 |
+| weight    | by kind, times who says it, plus how often                                                         |
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from contextlab.core.audit.extract.dimensions import dimensions
+from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.items import Read
+from contextlab.core.audit.extract.outcomes import is_editing
+from contextlab.core.audit.extract.sentences import questions, withdrawals
+from contextlab.core.audit.language.paths import PathGroups
+from contextlab.core.audit.language.subjects import around
+from contextlab.core.audit.results import Fact, FactKind, Limits
+from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceItem
+
+BASE: dict[FactKind, float] = {
+    FactKind.RULE: 90, FactKind.USER_CORRECTION: 80, FactKind.DECISION: 56, FactKind.PORT: 60, FactKind.SETTING: 50,
+    FactKind.ERROR: 46, FactKind.OPEN_QUESTION: 44, FactKind.TICKET: 46, FactKind.COMMIT: 40, FactKind.URL: 42,
+    FactKind.VERSION: 38, FactKind.PATH_LINE: 34, FactKind.QUANTITY: 34, FactKind.PATH: 26, FactKind.COMMAND: 20,
+    FactKind.IDENTIFIER: 14,
+}  # fmt: skip
+VOICE = {USER: 1.3, ASSISTANT: 1.0, CALL: 0.9, RESULT: 0.6}
+_LIGHT = {"date": 0.3, "line": 0.5, "exit": 0.6, "item": 0.7, "percent": 0.9, "amount": 0.5, "character": 0.6}
+_UPDATES = re.compile(
+    r"\b(?:now|raise|raised|lower|lowered|increase|increased|decrease|decreased|reduce|reduced|change|changed|"
+    r"bump|bumped|"
+    r"update|updated|switch|switched|set|make it|instead|moved?|jetzt|erhöht?|geändert)\b|改|变|増|減|上げ|"
+    r"下げ|今は|现在|现为",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Facts:
+    """The facts of several items, the heaviest first, with all values that were ever given."""
+
+    facts: list[Fact]
+    amounts: dict[str, list[Found]]
+    """Every number with a dimension, overtaken ones too."""
+    said: dict[tuple[FactKind, str], set[str]]
+    """Values by kind and subject."""
+    superseded: int
+    limits: Limits
+    groups: PathGroups
+    _alike: Counter[tuple[FactKind, str]] = field(default_factory=Counter)
+
+    def files_named(self, last: str) -> Sequence[tuple[str, ...]]:
+        """The files whose path ends with this part."""
+        return self.groups.by_last.get(last, ())
+
+    def twins(self, fact: Fact) -> bool:
+        """Whether the same value was given of several subjects."""
+        if not self._alike:
+            self._alike.update((one.kind, one.value) for one in self.facts)
+        return self._alike[fact.kind, fact.value] > 1
+
+
+class Merger:
+    """Puts together what several items say."""
+
+    def __init__(self, items: list[SourceItem], reads: list[Read]) -> None:
+        self.items, self.reads = items, reads
+        self.groups = PathGroups(
+            one.subject
+            for read in reads
+            for one in read.found
+            if one.kind in (FactKind.PATH, FactKind.PATH_LINE)
+        )
+        self.made: dict[tuple[str, str, str], list[_Making]] = {}
+        self.amounts: dict[str, list[Found]] = defaultdict(list)
+        self.said: dict[tuple[FactKind, str], set[str]] = defaultdict(set)
+        self.superseded = 0
+
+    def facts(self) -> Facts:
+        for item, read in zip(self.items, self.reads, strict=True):
+            for one in read.found:
+                self._take(item, one)
+        self._ask()
+        self._withdraw()
+        self._overtake()
+        facts = [made.fact() for several in self.made.values() for made in several if not made.gone]
+        facts.sort(key=lambda fact: (-fact.weight, fact.position, fact.offset))
+        return Facts(facts, self.amounts, self.said, self.superseded, self._limits(), self.groups)
+
+    def _take(self, item: SourceItem, one: Found) -> None:
+        if one.kind in (FactKind.PATH, FactKind.PATH_LINE):
+            one = one._replace(subject=self.groups.name(one.subject))
+        if one.amount is not None:
+            for dimension in dimensions(one):
+                self.amounts[dimension].append(one)
+        self.said[one.kind, one.subject].add(one.value)
+        several = self.made.setdefault(one.key, [])
+        if one.stale:
+            return
+        for made in several:
+            if one.kind != FactKind.QUANTITY or not made.words or not one.words or made.words & one.words:
+                made.again(item, one)
+                return
+        if len(several) < 6:
+            several.append(_Making(item, one))
+
+    def _ask(self) -> None:
+        """Questions at the end of what was said, that nobody answered among these items."""
+        talk = [item for item in self.items if item.voice == USER or item.kind == "assistant"]
+        if talk:
+            for one in questions(talk[-1].text[-8_000:]):
+                self.made.setdefault(one.key, []).append(_Making(talk[-1], one))
+
+    def _withdraw(self) -> None:
+        rules = [
+            made for several in self.made.values() for made in several if made.found.kind == FactKind.RULE
+        ]
+        if not rules:
+            return
+        for item in self.items:
+            if item.voice != USER:
+                continue
+            for words in withdrawals(item.text):
+                for made in rules:
+                    if made.last < item.position and _shares(made.found.words, words):
+                        made.gone = True
+                        self.superseded += 1
+
+    def _overtake(self) -> None:
+        by_subject: dict[tuple[FactKind, str], list[_Making]] = defaultdict(list)
+        for several in self.made.values():
+            for made in several:
+                kind = made.found.kind
+                if (
+                    kind in (FactKind.SETTING, FactKind.VERSION) and made.found.strong
+                ) or kind == FactKind.QUANTITY:
+                    by_subject[kind, made.found.subject].append(made)
+        for (kind, _), several in by_subject.items():
+            several.sort(key=lambda made: made.first)
+            for at, old in enumerate(several[:200]):
+                for new in several[at + 1 : 200]:
+                    if (
+                        new.first > old.last
+                        and new.found.value != old.found.value
+                        and self._updates(kind, old, new)
+                    ):
+                        old.gone = True
+                        self.superseded += 1
+                        break
+
+    def _updates(self, kind: FactKind, old: _Making, new: _Making) -> bool:
+        if kind != FactKind.QUANTITY:
+            return True
+        shared = old.words & new.words
+        if not shared or 2 * len(shared) < min(len(old.words), len(new.words)):
+            return False
+        text = new.item.text
+        return _UPDATES.search(text[max(0, new.found.start - 60) : new.found.end + 30]) is not None
+
+    def _limits(self) -> Limits:
+        sums = [sum(column) for column in zip(*(read.limits for read in self.reads), strict=True)] or [0] * 4
+        return Limits(*sums)
+
+
+class _Making:
+    """A fact while it is put together."""
+
+    __slots__ = ("edited", "first", "found", "gone", "item", "last", "mentions", "voice", "words")
+
+    def __init__(self, item: SourceItem, found: Found) -> None:
+        self.item, self.found = item, found
+        self.first = self.last = item.position
+        self.voice, self.mentions, self.words, self.gone = item.voice, 1, found.words, False
+        self.edited = item.voice == CALL and is_editing(item)
+
+    def again(self, item: SourceItem, found: Found) -> None:
+        self.last = max(self.last, item.position)
+        self.mentions += 1
+        if len(self.words) < 40:
+            self.words |= found.words
+        if VOICE[item.voice] > VOICE[self.voice]:
+            self.voice = item.voice
+            if found.kind not in (FactKind.PATH, FactKind.PATH_LINE):
+                self.item, self.found = item, found
+        self.edited = self.edited or (item.voice == CALL and is_editing(item))
+
+    def fact(self) -> Fact:
+        found, item = self.found, self.item
+        words = self.words
+        if not words and found.kind in _IN_CONTEXT:
+            words = around(item.text, found.start, found.end)
+        return Fact(
+            found.kind, found.subject, found.value, found.shown, item.position, found.start, found.end - found.start,
+            self._weight(), self.voice, self.mentions, self.last, words,
+        )  # fmt: skip
+
+    def _weight(self) -> float:
+        kind = self.found.kind
+        weight = BASE[kind] * VOICE[self.voice] * _LIGHT.get(self.found.subject, 1.0)
+        if kind == FactKind.PATH and self.edited:
+            weight += 18
+        if kind == FactKind.COMMAND and self.found.value not in ("", "0"):
+            weight += 14
+        weight += min(14.0, 4 * math.log2(self.mentions))
+        return round(min(99.0, weight), 1)
+
+
+_IN_CONTEXT = frozenset(
+    {FactKind.TICKET, FactKind.COMMIT, FactKind.URL, FactKind.PORT, FactKind.SETTING, FactKind.VERSION}
+)
+
+
+def _shares(rule: frozenset[str], back: frozenset[str]) -> bool:
+    """Whether a sentence that takes something back is about a rule."""
+    exact = {word for word in rule if word[0] == "="}
+    if exact & back:
+        return True
+    soft = rule - exact
+    return bool(soft) and len(soft & back) >= max(1, math.ceil(len(soft) / 2))
