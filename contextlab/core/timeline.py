@@ -379,5 +379,6 @@ class Assembler:
 
 def _estimate(event: ItemEvent) -> int:
     """Token estimate of an item before it is counted: a quarter of its UTF-8 bytes, at least 1 where there is text."""
-    size = len(event.text.encode("utf-8", "surrogatepass")) + (len(event.tool) if event.tool else 0)
-    return (size + 3) // 4
+    text = event.text
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return (size + len(event.tool or "") + 3) // 4

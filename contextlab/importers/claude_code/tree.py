@@ -22,6 +22,10 @@ KEPT = 4
 RESULT = 8
 """The node is a result: it belongs to a group without being a chunk of it."""
 
+UUID = 36
+"""Characters of an id in its usual form; only longer and shorter ones are kept as texts."""
+
+_OTHER = bytes(UUID)
 _ONLY_RESULT = bytes(flags & RESULT for flags in range(256))
 
 
@@ -81,11 +85,11 @@ class Tree:
         self.groups.append(group)
         self.items.append(0)
         self.flags.append(IN_CONTEXT | RESULT if result else IN_CONTEXT)
-        packed = _packed(uuid)
-        if packed is None:
+        if len(uuid) == UUID and uuid.isascii():
+            self._uuids += uuid.encode()
+        else:
             self._odd[node] = uuid
-            packed = bytes(16)
-        self._uuids += packed
+            self._uuids += _OTHER
         return node
 
     def add_group(self) -> int:
@@ -101,8 +105,7 @@ class Tree:
         """The uuid that the node was added with."""
         if node in self._odd:
             return self._odd[node]
-        text = self._uuids[node * 16 : node * 16 + 16].hex()
-        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        return self._uuids[node * UUID : (node + 1) * UUID].decode()
 
     def item_ids(self, nodes: Iterable[int]) -> tuple[str, ...]:
         """Ids of the items that the nodes brought, in order."""
@@ -223,15 +226,3 @@ class Tree:
 def item_id(uuid: str, part: int) -> str:
     """Id of the part-th item of a record: the record's uuid for the first, `uuid:1` and so on for the others."""
     return uuid if part == 0 else f"{uuid}:{part}"
-
-
-def _packed(uuid: str) -> bytes | None:
-    """16 bytes of a uuid in its usual form, None for anything else (which is then kept as it is)."""
-    if len(uuid) != 36:
-        return None
-    try:
-        packed = bytes.fromhex(uuid.replace("-", ""))
-    except ValueError:
-        return None
-    usual = f"{uuid[8]}{uuid[13]}{uuid[18]}{uuid[23]}" == "----" and uuid == uuid.lower()
-    return packed if usual and len(packed) == 16 else None

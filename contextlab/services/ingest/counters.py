@@ -41,12 +41,11 @@ def counted(assembler: Assembler) -> dict[str, Any]:
 
 def usage(steps: Iterable[Step]) -> dict[str, int | None]:
     """Sums of what the provider reported for these steps; None where it reported nothing."""
-    sums: dict[str, int | None] = {f"{name}_tokens": None for name in USAGE}
-    for step in steps:
-        for name in USAGE:
-            value = tokens_or_none(getattr(step, name))
-            if value is not None:
-                sums[f"{name}_tokens"] = (sums[f"{name}_tokens"] or 0) + value
+    figures = [(step.input, step.cache_read, step.cache_write, step.output) for step in steps]
+    sums: dict[str, int | None] = {}
+    for name, column in zip(USAGE, zip(*figures, strict=True) if figures else ((),) * 4, strict=True):
+        known = [value for value in map(tokens_or_none, column) if value is not None]
+        sums[f"{name}_tokens"] = sum(known) if known else None
     return sums
 
 

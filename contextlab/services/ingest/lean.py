@@ -19,7 +19,7 @@ from contextlab.services.ingest.moments import moment
 T = TypeVar("T")
 
 RECENT_IDS = 1 << 15
-RECENT_STEPS = 1 << 11
+RECENT_STEPS = 1 << 13
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NONE = -(2**63)
@@ -207,20 +207,22 @@ class Steps:
         return self._packed + len(self._recent)
 
     def __iter__(self) -> Iterator[Step]:
-        return (self[place] for place in range(len(self)))
+        return iter(self._recent) if self._old is None else (self[place] for place in range(len(self)))
 
     @overload
     def __getitem__(self, place: int) -> Step: ...
     @overload
     def __getitem__(self, place: slice) -> list[Step]: ...
     def __getitem__(self, place: int | slice) -> Step | list[Step]:
+        if self._old is None:
+            return self._recent[place]
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         if place < 0:
             place += len(self)
         if place < 0:
             raise IndexError(place)
-        if self._old is None or place >= len(self._old):
+        if place >= len(self._old):
             return self._recent[place - self._packed]
         return self._live.get(place) or self._old.step(place)
 

@@ -125,6 +125,9 @@ class Reading:
         doing = f"line {self.report.lines:,}".replace(",", " ")
         self.work.check_in(self._raw.size if complete else self._offset, self._total, doing)
         self._look_for_other_files()
+        Session.objects.bulk_create(
+            session for writer in self.writers.values() if (session := writer.begin(complete)) is not None
+        )
         batch = Batch()
         for writer in self.writers.values():
             writer.collect(batch, complete)

@@ -14,8 +14,8 @@ from contextlab.services.ingest.redacting import marks_in
 from contextlab.store.models import RAW_SEGMENT
 
 TEXT_SEGMENT = 128 * 1024
-LEVEL = 3
-"""4.3 times smaller at 600 MB/s; level 1 saves 20 ms for 50 MB."""
+LEVEL = 1
+"""4.1 times smaller; level 3 makes 4.3 times of it and takes a quarter longer."""
 
 Packed = tuple[int, int, str, bytes]
 """Number, length, sha256 and compressed bytes."""

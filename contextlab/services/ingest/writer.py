@@ -82,6 +82,12 @@ class SessionWriter:
         self._cut: int | None = None
         self._texts = TextPacker()
         self._pending: list[tuple[Any, ...]] = []
+        self._made = False
+        """The session's row was made by this reading."""
+        self._fresh = False
+        """It was made just now and says all that is known."""
+        self._written = False
+        """All that was taken in so far is in rows as it would be at the log's end."""
         self._titles: dict[int, str] = {}
         self._first_prompt = self._first_item = ""
         self._first_time: datetime | None = None
@@ -124,6 +130,7 @@ class SessionWriter:
             # One name for thousands of calls.
             event.tool = sys.intern(event.tool)
         row = self.assembler.feed(event)
+        self._written = False
         if row is None:
             steps = self.assembler.timeline.steps
             if type(event) is Usage and steps and event.step != steps[-1].id:
@@ -145,12 +152,12 @@ class SessionWriter:
         return True
 
     def collect(self, batch: Batch, complete: bool) -> None:
-        """Put what is to be written into the batch; creates the session's row where it has none yet."""
-        if self.aim is Aim.NOWHERE or not self.worth_storing or not (complete or self._pending):
+        """Put what is to be written into the batch; a session that has no row yet has nothing to write."""
+        session = self.session
+        if session is None or not self._is_due(complete):
             return
         if complete:
             self._end_of_stored()
-        session = self._ensure_session()
         owner = (session.pk, self._revision)
         self._remove_tail(owner)
         self.changed = self.changed or bool(self._pending)
@@ -158,8 +165,30 @@ class SessionWriter:
         batch.add(ItemRecord, rows.ITEM_COLUMNS, [owner + row for row in self._pending])
         self._pending = []
         self._sync(owner, batch, complete)
-        if self.aim is Aim.IN_PLACE:
+        if self._fresh:
+            self._fresh = False
+        elif self.aim is Aim.IN_PLACE:
             self._save(session, complete)
+        self._written = complete or not (
+            self._all_tables or self._late_usage or len(self.assembler.timeline.steps) > SUMS_WHILE_READING
+        )
+
+    def begin(self, complete: bool) -> Session | None:
+        """The session's row where it has to be made before the next `collect`; the caller stores it."""
+        if self.session is not None or not self._is_due(complete):
+            return None
+        self._made = self._fresh = True
+        self.session = Session(
+            workspace_id=self.file.workspace_id, file=self.file, format=self.format, native_id=self.native_id,
+            sample=self.file.origin == LogFile.Origin.SAMPLE, **self._fields(complete),
+        )  # fmt: skip
+        return self.session
+
+    def _is_due(self, complete: bool) -> bool:
+        """Whether there is something to write now."""
+        if self.aim is Aim.NOWHERE or not self.worth_storing:
+            return False
+        return not self._written if complete else bool(self._pending)
 
     def swap(self) -> None:
         """The file is read: the new revision becomes the session, old rows go; links are written."""
@@ -172,7 +201,7 @@ class SessionWriter:
             for model in ROW_MODELS:
                 model.objects.filter(session=session).exclude(revision=self._revision).delete()
         self._write_links(session)
-        if self.changed:
+        if self.changed and not self._made:
             View.objects.filter(session=session).update(stale=True)
 
     # While reading ----------------------------------------------------------------------------------------
@@ -259,14 +288,6 @@ class SessionWriter:
         compactions = [rows.compaction_row(row) for row in self.assembler.compactions]
         wrote |= self._compactions.sync(owner, compactions, 0, batch, complete)
         self.changed = self.changed or wrote
-
-    def _ensure_session(self) -> Session:
-        if self.session is None:
-            self.session = Session.objects.create(
-                workspace_id=self.file.workspace_id, file=self.file, format=self.format, native_id=self.native_id,
-                sample=self.file.origin == LogFile.Origin.SAMPLE, **self._fields(complete=False),
-            )  # fmt: skip
-        return self.session
 
     def _save(self, session: Session, complete: bool, **extra: Any) -> None:
         """Write what changed of the session's own row."""
