@@ -15,12 +15,14 @@ from dataclasses import dataclass
 
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted, Projector, TokenCount
-from contextlab.core.replaying.compacting import Compacting, Watched
+from contextlab.core.replaying.compacting import Compacting
+from contextlab.core.replaying.continued import Beginning, Continued
 from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift
+from contextlab.core.replaying.watched import Watched
 from contextlab.core.report import Report
 from contextlab.core.spans import Span
 from contextlab.core.timeline import Step, Timeline
@@ -52,12 +54,19 @@ class Replayer:
         *,
         count: TokenCount | None = None,
         texts: Texts | None = None,
+        beginning: Beginning | None = None,
     ) -> None:
-        """`count` counts placeholders (estimated without it), `texts` serves projectors that read texts."""
+        """`count` counts placeholders (estimated without it), `texts` serves projectors that read texts.
+
+        With a `beginning` the replay goes on from a memory made elsewhere, and gives the steps from there on.
+        """
         projector = policy.projector if isinstance(policy, Policy) else policy
         sizes = Sizes(timeline, count)
         self._compacting: Compacting | Watched | None = None
         self._engine: Compacting | Stepwise | Swift
+        if isinstance(policy, Policy) and beginning is not None:
+            self._engine = self._compacting = Continued(sizes, policy, texts, beginning)
+            return
         if isinstance(policy, Policy) and policy.compaction is not None and not policy.needs_model:
             self._engine = self._compacting = Compacting(sizes, policy, texts)
             return

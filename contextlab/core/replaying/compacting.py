@@ -3,7 +3,7 @@
 | policy         | what happens where a compaction is due                                                        |
 |----------------|-----------------------------------------------------------------------------------------------|
 | needs no model | it is made, by the rules of a live session (gain, pauses): the steps behind it see its memory |
-| needs a model  | nothing is asked: the first place is marked, later steps are "after an unmade compaction"     |
+| needs a model  | nothing is asked: the first place is marked (watched.py)                                      |
 
 It stays a counterfactual on a fixed transcript: the answers are those that were given.
 """
@@ -14,103 +14,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from contextlab.core.agent.live import Compaction
-from contextlab.core.compaction import Deps, Outcome, Snapshot
-from contextlab.core.items import IN_CONTEXT, LEFT_OUT, Item, Verdict
-from contextlab.core.memory import AgentMemory
-from contextlab.core.offload import InMemoryOffloadStore
+from contextlab.core.items import LEFT_OUT, Item, Verdict
 from contextlab.core.policy import Policy
 from contextlab.core.projection import NONE, Fate, Projection, Source, item_tokens, pair_up
-from contextlab.core.replaying.decisions import FAILED, NOT_DUE, UNKNOWN, DecisionLog
-from contextlab.core.replaying.fires import NEEDS_MODEL, Fire, fire_at
+from contextlab.core.replaying.decisions import DecisionLog
+from contextlab.core.replaying.fires import Fire, fire_at
+from contextlab.core.replaying.memory import Memory
 from contextlab.core.replaying.sizes import REASONING, Sent, Sizes, calibrate
-from contextlab.core.replaying.stepwise import Texts, item_of, painted
+from contextlab.core.replaying.stepwise import Texts, painted
 from contextlab.core.replaying.sums import CALL, RESULT
 from contextlab.core.replaying.tape import Tape
 from contextlab.core.report import Report
-from contextlab.core.session import AgentSession
 from contextlab.core.spans import SpanWriter
-from contextlab.core.timeline import UNKNOWN as UNCOUNTED
-from contextlab.core.timeline import Step
-
-
-class Memory:
-    """The memory of a replay: what the tape brought in, without what compactions took out."""
-
-    def __init__(self, sizes: Sizes, policy: Policy, texts: Texts | None) -> None:
-        """Empty. `texts` is what compaction policies read."""
-        self.sizes = sizes
-        self.texts = texts
-        self.covered: dict[int, Verdict] = {}
-        """Positions that a compaction took out, with what became of them."""
-        self.shortened: dict[int, Fate] = {}
-        deps = Deps(count=sizes.count, offloads=InMemoryOffloadStore(), new_id=_Ids())
-        self.session = AgentSession(
-            policy=policy.compaction,
-            trigger=policy.trigger,
-            deps=deps,
-            memory=AgentMemory(mode=policy.mode),
-            mode=policy.mode,
-            require_gain=policy.require_gain,
-        )
-        self._entered = 0
-
-    @property
-    def items(self) -> Sequence[Item]:
-        """The items without the summary."""
-        return self.session.memory.items
-
-    def follow(self, tape: Tape) -> None:
-        """Take in what the tape brought; where the log took something out or back in, that too."""
-        if tape.moved:
-            self._rebuild(tape.alive)
-        else:
-            self.session.memory.add(*map(self.item, tape.alive[self._entered :]))
-        self._entered = len(tape.alive)
-
-    def item(self, position: int) -> Item:
-        """An item with its size, whether counted or estimated."""
-        return replace(item_of(self.sizes.timeline, position, self.texts), tokens=self.sizes.tokens[position])
-
-    def take(self, outcome: Outcome) -> int:
-        """Note what a compaction did; returns how many items it summarised."""
-        summarised = 0
-        for name, fate in outcome.fates.items():
-            if not name.isdecimal():
-                continue
-            if fate.verdict in LEFT_OUT:
-                self.covered[int(name)] = fate.verdict
-                summarised += fate.verdict == Verdict.SUMMARISED
-            elif fate.verdict in IN_CONTEXT and fate.verdict not in (Verdict.KEPT, Verdict.PINNED):
-                self.shortened[int(name)] = fate
-        return summarised
-
-    def fate(self, position: int, fate: Fate) -> Fate:
-        """An item's fate after projection: what a compaction shortened is not simply kept."""
-        kept = fate.verdict in (Verdict.KEPT, Verdict.PINNED)
-        return self.shortened.get(position, fate) if kept else fate
-
-    def _rebuild(self, alive: Sequence[int]) -> None:
-        """Memory after a rewind or a cleared context: a summary goes with the last item that it stands for."""
-        memory = self.session.memory.snapshot()
-        here = set(alive)
-        self.covered = {place: verdict for place, verdict in self.covered.items() if place in here}
-        kept = {item.id: item for item in memory.items}
-        made = [item for item in memory.items if not item.id.isdecimal()]
-        log = [kept.get(str(place)) or self.item(place) for place in alive if place not in self.covered]
-        if not self.covered:
-            memory, made = Snapshot(), []
-        self.session.restore(replace(memory, items=(*made, *log)))
-
-
-class _Ids:
-    """Ids for what a compaction makes: the same replay gives the same ones."""
-
-    def __init__(self) -> None:
-        self._made = 0
-
-    def __call__(self, what: str) -> str:
-        self._made += 1
-        return f"{what}-{self._made}"
+from contextlab.core.timeline import UNKNOWN, Step
 
 
 class Compacting:
@@ -143,7 +59,7 @@ class Compacting:
         tokens = [self._size(item) for item in items]
         known = self.sizes.timeline.tokens
         uncounted = sum(
-            known[int(item.id)] == UNCOUNTED if item.id.isdecimal() else count is None for item in items
+            known[int(item.id)] == UNKNOWN if item.id.isdecimal() else count is None for item in items
         )
         return Source(items, pair_up(items), tokens, uncounted, count)
 
@@ -220,45 +136,6 @@ def _take_out_made(source: Source, places: Sequence[int], seen: Projection) -> N
     report.source_chars -= sum(source.items[index].chars for index in made)
     report.source_tokens = (report.source_tokens or 0) - sum(source.tokens[index] for index in made)
     report.pinned_items -= sum(seen.fates[index].verdict == Verdict.PINNED for index in made)
-
-
-class Watched:
-    """Replays the projection of a policy whose compaction needs a model, and marks where it would have been due."""
-
-    def __init__(self, sizes: Sizes, policy: Policy, inner: Iterator[tuple[Step, Report]]) -> None:
-        """`inner` gives the steps with their reports."""
-        self.fires: list[Fire] = []
-        self.decisions = DecisionLog()
-        self._inner = inner
-        self._timeline = sizes.timeline
-        self._memory: Memory | None = Memory(sizes, policy, None)
-
-    def run(self) -> Iterator[tuple[Step, Report]]:
-        """Each step with its report."""
-        tape = Tape(self._timeline, SpanWriter())
-        steps = tape.play()
-        for step, report in self._inner:
-            if self._memory is not None:
-                next(steps)
-                self._watch(self._memory, tape, step, report)
-            elif self.fires:
-                self.decisions.add(step.number, None, UNKNOWN)
-                report.notes.insert(0, f"after an unmade compaction (step {self.fires[0].step:,})")
-            yield step, report
-
-    def _watch(self, memory: Memory, tape: Tape, step: Step, report: Report) -> None:
-        memory.follow(tape)
-        try:
-            decision = memory.session.auto.decide()
-        except Exception as error:  # a trigger may be a stranger's
-            self.decisions.add(step.number, None, FAILED, str(error))
-            return
-        self.decisions.add(step.number, decision, NEEDS_MODEL if decision.due else NOT_DUE)
-        if decision.due:
-            fire = replace(fire_at(step, decision), reason=NEEDS_MODEL)
-            self.fires.append(fire)
-            report.notes.insert(0, fire.note)
-            self._memory = None  # what would follow is not known
 
 
 def _calibrate(report: Report, step: Step, source: Source, seen: Projection, sizes: Sizes) -> None:

@@ -1,0 +1,115 @@
+"""The rest of a log on top of a memory made at one of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextlab.core import Policy, Replayer, Verdict, parse_policy, verdicts_at
+from contextlab.core.compaction import Snapshot
+from contextlab.core.items import LEFT_OUT, Reason
+from contextlab.core.replaying.continued import Beginning
+from contextlab.core.replaying.stepwise import item_of
+from contextlab.core.report import Report
+from contextlab.core.timeline import Timeline
+from tests.core.sessions import random_timeline
+from tests.core.test_replay_compacting import MODEL, RULES, session
+
+KEEP = parse_policy({"version": 1, "name": "keep", "projector": {"kind": "default"}})
+LAST = parse_policy({"version": 1, "name": "last", "projector": {"kind": "default", "max_items": 3}})
+
+
+def beginning(timeline: Timeline, texts: Sequence[str], step: int, kept: Sequence[int]) -> Beginning:
+    """The memory before a step in which a summary stands for all but some positions."""
+    items = tuple(item_of(timeline, place, texts.__getitem__) for place in kept)
+    upto = timeline.steps[step - 1].upto
+    return Beginning(step, upto, Snapshot(items, "what was said before"), "branch-1, version 2")
+
+
+def go_on(
+    timeline: Timeline, texts: Sequence[str], by: Policy, start: Beginning
+) -> tuple[Replayer, list[Report]]:
+    replayer = Replayer(timeline, by, texts=texts.__getitem__, beginning=start)
+    results = list(replayer.run())
+    assert [result.step.number for result in results] == list(range(start.step, len(timeline.steps) + 1))
+    return replayer, [result.report for result in results]
+
+
+def test_the_steps_behind_see_the_memory_and_what_followed() -> None:
+    """At the step the branch's memory, then one turn of the log more with each step."""
+    timeline, texts = session(8)
+    replayer, reports = go_on(timeline, texts, KEEP, beginning(timeline, texts, 5, [7, 8]))
+    assert [report.source_items for report in reports] == [2, 4, 6, 8]
+    assert {report.summarised_items for report in reports} == {7}
+    at_end = verdicts_at(replayer.spans(), 8, range(15))
+    assert [verdict for verdict, _ in at_end] == [Verdict.SUMMARISED] * 7 + [Verdict.KEPT] * 8
+    assert "goes on from the memory of branch-1, version 2: 7 item(s)" in reports[0].notes[0]
+    first = replayer.fires[0]
+    assert (first.step, first.made, first.rule, first.summarised) == (5, True, "branch-1, version 2", 7)
+
+
+def test_nothing_is_told_of_the_steps_before() -> None:
+    """They belong to the view that was left: no span begins before the step."""
+    timeline, texts = session(8)
+    replayer, _ = go_on(timeline, texts, LAST, beginning(timeline, texts, 5, [7, 8]))
+    assert min(span.first_step for span in replayer.spans()) == 5
+
+
+def test_what_the_branch_dropped_stays_dropped() -> None:
+    """An item that a policy left out without a word is not said to stand in a summary."""
+    timeline, texts = session(6)
+    start = beginning(timeline, texts, 4, [5, 6])
+    dropped = (Verdict.DROPPED, Reason.MAX_ITEMS)
+    start = Beginning(start.step, start.upto, start.memory, start.name, {0: dropped})
+    replayer, reports = go_on(timeline, texts, KEEP, start)
+    assert verdicts_at(replayer.spans(), 6, [0, 1]) == [dropped, (Verdict.SUMMARISED, Reason.COMPACTED)]
+    assert reports[-1].summarised_items == 4
+
+
+def test_the_policy_goes_on_compacting() -> None:
+    """Without a model further compactions are made on top; with one the first place is marked."""
+    timeline, texts = session(12)
+    start = beginning(timeline, texts, 3, [3, 4])
+    made, reports = go_on(timeline, texts, RULES, start)
+    assert len(made.fires) > 2
+    assert all(fire.made for fire in made.fires)
+    assert sum(run.last_step - run.first_step + 1 for run in made.decisions) == 10
+    assert max(report.source_entries for report in reports) <= 7
+    watched, _ = go_on(timeline, texts, MODEL, start)
+    assert [(fire.made, fire.reason) for fire in watched.fires] == [(True, ""), (False, "needs_model")]
+    assert [run.outcome for run in watched.decisions][-1] == "unknown"
+
+
+def test_a_context_that_the_log_clears_later() -> None:
+    """A /clear behind the step takes the branch's memory, too, and with it its summary."""
+    timeline, texts = session(8, cleared_before=7)
+    _, reports = go_on(timeline, texts, KEEP, beginning(timeline, texts, 4, [5, 6]))
+    assert [report.source_items for report in reports][-2:] == [1, 3]
+    assert reports[-1].summarised_items == 0
+
+
+@pytest.mark.parametrize("by", [KEEP, LAST])
+@settings(max_examples=60, deadline=None)
+@given(st.integers(min_value=0, max_value=2**32 - 1), st.data())
+def test_each_step_is_what_the_projector_gives(by: Policy, seed: int, data: st.DataObject) -> None:
+    """For random sessions: the figures are those of projecting the branch's memory with what followed."""
+    timeline = random_timeline(seed)
+    if not timeline.steps:
+        return
+    step = data.draw(st.integers(1, len(timeline.steps)))
+    texts = [""] * len(timeline)
+    timeline.marks = []
+    start = beginning(timeline, texts, step, [])
+    replayer, reports = go_on(timeline, texts, by, start)
+    for number, report in enumerate(reports, step):
+        upto = timeline.steps[number - 1].upto
+        added = [item_of(timeline, place) for place in range(start.upto, upto)]
+        added = [item for item in added if item.kind not in ("ui", "summary")]
+        fates = verdicts_at(replayer.spans(), number, [int(item.id) for item in added])
+        assert report.source_items == len(added)
+        assert report.dropped_items == sum(verdict in LEFT_OUT for verdict, _ in fates)
+        if by is KEEP:
+            assert report.projected_items - 1 + report.dropped_items == len(added)  # without the summary
