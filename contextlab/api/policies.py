@@ -34,9 +34,11 @@ class PolicyList(ApiView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:  # noqa: ARG002
-        """All policies: the workspace's own, those that come with the package, the presets."""
+        """All policies: the workspace's own, those that come with the package, the presets; and the parts that
+        documents are made of, plug-ins of others among them."""
         lines = [*reads.own_policies(self.workspace.pk), *reads.package_policies()]
-        return Response({"results": [line_values(line) for line in lines]})
+        parts = [asdict(part) for part in reads.installed_parts()]
+        return Response({"results": [line_values(line) for line in lines], "parts": parts})
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:

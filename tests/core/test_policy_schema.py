@@ -70,6 +70,15 @@ def test_presets_say_what_they_reproduce_and_where_their_numbers_are_from() -> N
     assert len({builtin(name).hash for name in PRESETS}) == len(PRESETS)
 
 
+def test_every_part_and_every_option_is_documented() -> None:
+    """What a document can name stands on docs/policies.md, with all that it takes."""
+    page = (DOCS / "policies.md").read_text()
+    for _, kind, _, options in parts():
+        assert f"| `{kind}` |" in page
+        for option in options:
+            assert f"`{option}`" in page, f"{kind}: {option}"
+
+
 BASE = {"version": 1, "name": "x"}
 BOTH = [
     {},
