@@ -50,7 +50,41 @@ def _words(price: Any) -> str:
     return f"{getattr(price, 'base', price)}{tiers}"
 
 
-_UNITS = ("input_mtok", "cache_read_mtok", "output_mtok")
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The prices of a model as shares of its input price; writing without a price of its own costs the input price."""
+
+    input: Decimal
+    """US dollars for a token."""
+    read: float
+    write: float
+    output: float
+    prices: dict[str, Any]
+    """As in Priced."""
+
+
+def shares_of(model: str) -> Listed | None:
+    """What the cache of a model costs; None where the list does not know the model. Of tiers the lowest."""
+    priced = price_of(model, 1, 1)
+    if priced is None:
+        return None
+    whole, read, write, out = (_number(priced.prices.get(name)) for name in _UNITS)
+    if not whole or out is None:
+        return None
+    return Listed(
+        whole / 1_000_000,
+        float((whole if read is None else read) / whole),
+        float((whole if write is None else write) / whole),
+        float(out / whole),
+        priced.prices,
+    )
+
+
+def _number(price: str | None) -> Decimal | None:
+    return None if price is None else Decimal(price.partition(",")[0])
+
+
+_UNITS = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
 """US dollars for a million tokens."""
 
 

@@ -38,22 +38,37 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One of two compactions that are compared."""
+
+    kin: Kin
+    shown: ShownCompaction
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedSection:
     """A section of two results: (entry, stands in this one only)."""
 
     label: str
-    left: Sequence[tuple[str, bool]]
-    right: Sequence[tuple[str, bool]]
+    sides: Sequence[Sequence[tuple[str, bool]]]
 
 
 def kin(session: Session, row: LineageRow, compare_with: str = "") -> Kin:
     """A compaction with its label and its page."""
-    if row.id.startswith("log-"):
-        number = row.id.removeprefix("log-")
-        return Kin(f"#{number} of the log", reverse("compaction_recorded", args=[session.uid, number]), row)
-    made = f"{row.branch}, version {row.version}" if row.branch else row.state
-    compare = reverse("compaction_compare", args=[compare_with, row.id]) if compare_with else ""
-    return Kin(f"{row.policy}: {made}", reverse("compaction", args=[row.id]), row, compare)
+    compare = f"{reverse('compactions_compare', args=[session.uid])}?left={compare_with}&right={row.id}"
+    address = (
+        reverse("compaction", args=[row.id])
+        if row.origin == "here"
+        else reverse("compaction_recorded", args=[session.uid, row.id.removeprefix("log-")])
+    )
+    return Kin(name_of(row), address, row, compare if compare_with else "")
+
+
+def name_of(row: LineageRow) -> str:
+    """How a compaction is called in lists."""
+    if row.origin != "here":
+        return f"#{row.id.removeprefix('log-')} of the log"
+    return f"{row.policy}: {f'{row.branch}, version {row.version}' if row.branch else row.state}"
 
 
 def place_of(
@@ -87,6 +102,8 @@ def _section(label: str, sides: Sequence[dict[str, ShownSection]]) -> ComparedSe
     known = [set(one) for one in texts]
     return ComparedSection(
         label,
-        [(text, text not in known[1]) for text in texts[0]],
-        [(text, text not in known[0]) for text in texts[1]],
+        [
+            [(text, text not in known[1]) for text in texts[0]],
+            [(text, text not in known[0]) for text in texts[1]],
+        ],
     )

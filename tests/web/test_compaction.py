@@ -302,17 +302,16 @@ def test_two_beside_each_other_are_compared(client: Client, session: Any) -> Non
     """From the page of the one to both, with what stands in one only."""
     first = done(asked(session, before_step=12)).run
     second = done(asked(session, before_step=12, policy="rule-based", keep_recent=4)).run
-    address = f"/compactions/{second.uid}/beside/{first.uid}"
+    address = f"/sessions/{session.uid}/compactions/compare?left={second.uid}&right={first.uid}"
     assert made_page(client, second).all("a", href=address)
     page = read(client.get(address))
-    assert "branch-1 version 2" in page.text
-    assert "branch-2 version 2" in page.text
+    assert "branch-1, version 2" in page.text
+    assert "branch-2, version 2" in page.text
     long = {name: ["long " * 200] * 3_000 for name in ("completed", "pending", "decisions", "open_questions")}
     CompactionJob.objects.update(
         result=long | {"goal": PAYLOADS[0], "read_files": PAYLOADS * 90, "summary": ""}
     )
     assert "only here" not in read(client.get(address)).text
-    assert client.get(f"/compactions/{second.uid}/beside/{uuid.uuid4()}").status_code == 404
 
 
 def test_many_branches_stay_within_limits(client: Client, session: Any) -> None:

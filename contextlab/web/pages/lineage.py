@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,45 +12,81 @@ from django.urls import path
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
-from contextlab.queries.compaction import branches, lineage
+from contextlab.queries.compaction import Branch, LineageRow, VersionLine, branches, compaction_page, lineage
+from contextlab.queries.offloads import offload_count
+from contextlab.queries.recorded_compaction import recorded_compaction
 from contextlab.services import compaction
-from contextlab.services.compaction import BadRequest
-from contextlab.store.models import View
-from contextlab.web.compactions import of_run
+from contextlab.services.compaction import BadRequest, Held
+from contextlab.store.models import Session, View
+from contextlab.web.compact_form import read_pins, said
+from contextlab.web.compactions import of_log, of_run
 from contextlab.web.errors import answer
-from contextlab.web.lineage import compared, kin
-from contextlab.web.opened import RECORDED, Opened, number_in, open_session
-from contextlab.web.pages.compaction import open_made
+from contextlab.web.lineage import Side, compared, kin
+from contextlab.web.opened import LARGEST, RECORDED, Opened, number_in, open_session
 
 SHOWN_ROWS = 100
 SHOWN_BRANCHES = 20
 SHOWN_VERSIONS = 5
+SHOWN_ITEMS = 100
+SHOWN_SUMMARY = 48 * 1024
+PREVIEW = 240
+LONGEST_WISH = 2_000
 
 
 def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The page: the newest of each."""
     opened = open_session(request, uid)
-    rows, trees = lineage(opened.session), branches(opened.session)
+    session, rows, trees = opened.session, lineage(opened.session), branches(opened.session)
     values = {
-        "opened": opened, "session": opened.session, "nav": "sessions", "formats": compaction.FORMATS,
-        "rows": [kin(opened.session, row) for row in rows[::-1][:SHOWN_ROWS]], "total": len(rows),
-        "trees": [(tree, tree.versions[:SHOWN_VERSIONS]) for tree in trees[::-1][:SHOWN_BRANCHES]],
-        "trees_total": len(trees), "resume": compaction.resume_line(opened.session),
+        "opened": opened, "session": session, "nav": "sessions", "formats": compaction.FORMATS,
+        "rows": [kin(session, row) for row in rows[::-1][:SHOWN_ROWS]], "total": len(rows),
+        "trees": [_tree(session, tree) for tree in trees[::-1][:SHOWN_BRANCHES]],
+        "trees_total": len(trees), "offloads": offload_count(session), **way_back(session),
     }  # fmt: skip
     return render(request, "pages/compactions.html", values)
 
 
-def compare(request: HttpRequest, uid: UUID, other: UUID) -> HttpResponse:
-    """Two results of one session, section by section."""
-    (left, session), (right, _) = open_made(request, uid), open_made(request, other)
-    if left.session != right.session:
-        raise Http404("The two are of different sessions.")
-    both = (of_run(session, left), of_run(session, right))
+def _tree(session: Session, tree: Branch) -> tuple[Branch, Sequence[VersionLine], int]:
+    """A branch with its newest versions and the steps that the log has had since it left."""
+    since = session.steps - (tree.base_step or session.steps + 1) + 1
+    return tree, tree.versions[:SHOWN_VERSIONS], max(0, since)
+
+
+def way_back(session: Session) -> dict[str, Any]:
+    """What takes a person back into the agent, and an agent on from here."""
+    return {"resume": compaction.resume_line(session), "memory_api": f"/api/sessions/{session.uid}/memory/"}
+
+
+def compare(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Two compactions of the session, section by section: of its log, or made here."""
+    opened = open_session(request, uid)
+    left, right = request.GET.get("left", ""), request.GET.get("right", "")
+    if left == right:
+        return answer(request, 400, "Choose two different compactions to compare.")
+    rows = {row.id: row for row in lineage(opened.session)}
+    sides = [_side(opened, rows.get(one)) for one in (left, right)]
     values = {
-        "opened": Opened(session, RECORDED, None), "session": session, "nav": "sessions",
-        "left": left, "right": right, "both": both, "sections": compared(*both),
+        "opened": opened, "session": opened.session, "nav": "sessions", "sides": sides,
+        "sections": compared(sides[0].shown, sides[1].shown),
+        "known": [kin(opened.session, row) for row in [*rows.values()][::-1][:SHOWN_ROWS]],
     }  # fmt: skip
     return render(request, "pages/compare.html", values)
+
+
+def _side(opened: Opened, row: LineageRow | None) -> Side:
+    """A compaction of the session with its result."""
+    session = opened.session
+    if row is None:
+        raise Http404("The session has no such compaction.")
+    if row.origin != "here":
+        found = recorded_compaction(session, int(row.id.removeprefix("log-")))
+        shown = of_log(found) if found else None
+    else:
+        page = compaction_page(session.workspace_id, UUID(row.id))
+        shown = of_run(session, page) if page else None
+    if shown is None:
+        raise Http404("The session has no such compaction.")
+    return Side(kin(session, row), shown)
 
 
 @require_POST
@@ -73,9 +111,8 @@ def promote(request: HttpRequest, uid: UUID, name: str) -> HttpResponse:
 
 def memory(request: HttpRequest, uid: UUID, format: str) -> HttpResponse:
     """A memory as a download, valid for the provider."""
-    session = open_session(request, uid).session
     try:
-        held = compaction.memory_of(session, request.GET.get("branch", ""), number_in(request, "version"))
+        held = _held(request, uid)
         made = compaction.export_memory(held, format)
     except BadRequest as error:
         return answer(request, 404, str(error))
@@ -84,7 +121,53 @@ def memory(request: HttpRequest, uid: UUID, format: str) -> HttpResponse:
     name = f"memory-{held.view.name}-{format}.{ending}"
     response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     response.headers["X-Repairs"] = str(len(made.repairs))
+    if made.repairs:
+        # Latin-1 only, and no line breaks, in a header.
+        words = "; ".join(made.repairs)[:900]
+        response.headers["X-Repairs-Said"] = words.encode("ascii", "replace").decode().replace("\n", " ")
     return response
+
+
+def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """A memory itself: its summary and its items, a page of them at a time."""
+    try:
+        held = _held(request, uid)
+    except BadRequest as error:
+        return answer(request, 404, str(error))
+    first, items = min(number_in(request, "from") or 0, LARGEST), held.snapshot.items
+    shown = [
+        (held.positions.get(item.id), item, item.text[:PREVIEW])
+        for item in items[first : first + SHOWN_ITEMS]
+    ]
+    summary = held.snapshot.summary or ""
+    values = {
+        "opened": open_session(request, uid), "session": held.session, "nav": "sessions", "held": held,
+        "version": held.version.version if held.version else None, "formats": compaction.FORMATS,
+        "summary": summary[:SHOWN_SUMMARY], "summary_cut": len(summary) > SHOWN_SUMMARY, "items": shown,
+        "total": len(items), "first": first + 1, "last": first + len(shown),
+        "before": max(0, first - SHOWN_ITEMS) if first else None,
+        "after": first + SHOWN_ITEMS if first + SHOWN_ITEMS < len(items) else None,
+    }  # fmt: skip
+    return render(request, "pages/memory.html", values)
+
+
+def _held(request: HttpRequest, uid: UUID) -> Held:
+    session = open_session(request, uid).session
+    return compaction.memory_of(session, request.GET.get("branch", ""), number_in(request, "version"))
+
+
+def compact_line(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """What to type into the agent so that its own compaction keeps what is pinned, as a fragment."""
+    session = open_session(request, uid).session
+    try:
+        pins = read_pins(session, request.GET.get("pins", ""))
+        held = compaction.memory_of(session, request.GET.get("branch", "") or RECORDED)
+        line = compaction.compact_line(held, pins, request.GET.get("instructions", "")[:LONGEST_WISH])
+    except BadRequest as error:
+        return answer(request, 400, said(error))
+    known = {item.id for item in held.snapshot.items}
+    values = {"line": line, "missing": sum(pin not in known for pin in pins)}
+    return render(request, "panels/compact_line.html", values)
 
 
 def _branch(request: HttpRequest, uid: UUID, name: str) -> View:
@@ -97,8 +180,10 @@ def _branch(request: HttpRequest, uid: UUID, name: str) -> View:
 
 urlpatterns = [
     path("sessions/<uuid:uid>/compactions", compactions, name="compactions"),
-    path("compactions/<uuid:uid>/beside/<uuid:other>", compare, name="compaction_compare"),
+    path("sessions/<uuid:uid>/compactions/compare", compare, name="compactions_compare"),
     path("sessions/<uuid:uid>/branches/<slug:name>/restore", restore, name="branch_restore"),
     path("sessions/<uuid:uid>/branches/<slug:name>/promote", promote, name="branch_promote"),
+    path("sessions/<uuid:uid>/memory", memory_page, name="memory_page"),
     path("sessions/<uuid:uid>/memory/<slug:format>", memory, name="memory"),
+    path("sessions/<uuid:uid>/compact/line", compact_line, name="compact_line"),
 ]

@@ -1,0 +1,138 @@
+"""Memories of branches: looked at, compared, taken away, and the way back into the agent."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextlab.core.items import Item, Kind
+from contextlab.core.offload import Offload
+from contextlab.store.models import CompactionJob
+from contextlab.store.offloads import DjangoOffloadStore
+from tests.services.compaction.doing import asked, done
+from tests.services.doing import import_well
+from tests.services.test_ingest import busy_log
+from tests.support.fake_openai import FakeOpenAI, fails, says
+from tests.web.pages import read
+from tests.web.test_hostile import PAYLOADS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.fixture
+def session(tmp_path: Any) -> Any:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    return import_well(path)
+
+
+def test_the_logs_own_compaction_is_compared_with_one_made_here(client: Client, session: Any) -> None:
+    """Any two of a session stand side by side: figures, sections, and what the model reads of each."""
+    run = done(asked(session, before_step=12, policy="rule-based", keep_recent=4)).run
+    at = f"/sessions/{session.uid}/compactions"
+    assert read(client.get(at)).all("option", value="log-1")
+    page = read(client.get(f"{at}/compare?left=log-1&right={run.uid}"))
+    assert "What was done up to turn 6." in page.text
+    assert "only here" in page.text
+    assert page.all("a", href=f"{at}/1")
+    assert page.all("a", href=f"/compactions/{run.uid}")
+    assert "two different" in client.get(f"{at}/compare?left=log-1&right=log-1").content.decode()
+    for left, right in (("log-9", "log-1"), ("log-1", str(uuid.uuid4())), ("", "log-1"), ("x", "log-1")):
+        assert client.get(f"{at}/compare", {"left": left, "right": right}).status_code == 404
+
+
+def test_a_branch_says_what_it_is_and_each_version_shows_its_memory(client: Client, session: Any) -> None:
+    """One memory that ends before its step; each version has its page with summary and items, and its exports."""
+    done(asked(session, before_step=12, policy="rule-based", keep_recent=4))
+    page = read(client.get(f"/sessions/{session.uid}/compactions"))
+    assert "does not grow with the log" in page.text
+    assert f"The log has {session.steps - 11} more steps" in page.text
+    at = f"/sessions/{session.uid}/memory"
+    assert page.all("a", href=f"{at}?branch=branch-1&version=2")
+    after = read(client.get(at, {"branch": "branch-1", "version": "2"}))
+    before = read(client.get(at, {"branch": "branch-1", "version": "1"}))
+    assert "Summary of what left this memory" in after.text or "## " in after.text
+    rows = [len(one.all("div", data_row="")) for one in (before, after)]
+    assert rows[0] > rows[1] > 0
+    assert "No items" in read(client.get(at, {"branch": "branch-1", "from": "99999"})).text
+    assert client.get(at, {"branch": "branch-9"}).status_code == 404
+    assert client.get(at, {"branch": "branch-1", "version": "77"}).status_code == 404
+
+
+def test_the_way_back_into_the_agent(client: Client, session: Any) -> None:
+    """A ready resume line, the address of the memory, and a /compact line made of items and wishes."""
+    at = f"/sessions/{session.uid}"
+    page = read(client.get(f"{at}/compactions"))
+    assert f"claude --resume {session.native_id}" in page.text
+    assert f"GET /api{at}/memory/" in page.text
+    told = read(client.get(f"{at}/compact/line", {"pins": "3", "instructions": "keep the ports"}))
+    assert "/compact keep the ports" in told.text
+    assert "1 pinned item does not stand" in told.text or 'Keep word for word: "' in told.text
+    assert "Nothing was named" in read(client.get(f"{at}/compact/line")).text
+    assert client.get(f"{at}/compact/line", {"pins": "three"}).status_code == 400
+    for text in PAYLOADS:
+        read(client.get(f"{at}/compact/line", {"instructions": text}))
+
+
+def test_originals_are_listed_and_fetched_back(client: Client, session: Any) -> None:
+    """Under their ids, newest first and in pages; each as the model's own tool gives it."""
+    store = DjangoOffloadStore(session.workspace, session)
+    for number in range(103):
+        items = (Item(f"i{number}", Kind.TOOL_RESULT, PAYLOADS[number % len(PAYLOADS)], tool="read"),)
+        store.put(Offload(f"id-{number}", items, "current_large"))
+    at = f"/sessions/{session.uid}/offloads"
+    page = read(client.get(at))
+    assert page.all("a", href="/offloads/id-102")
+    (rest,) = page.all("a", data_key="n")
+    assert read(client.get(at + rest["href"])).all("a", href="/offloads/id-0")
+    assert "current large" in page.text
+    one = read(client.get("/offloads/id-1"))
+    assert 'context_reload(working_context_offload_uuid="id-1")' in one.text
+    assert client.get("/offloads/id-1?download=1").content.decode() == PAYLOADS[1]
+    assert client.get("/offloads/id-999").status_code == 404
+    assert read(client.get(f"/sessions/{session.uid}/compactions")).all("a", href=at)
+
+
+def test_a_session_without_originals(client: Client, session: Any) -> None:
+    """Says so."""
+    assert "None" in read(client.get(f"/sessions/{session.uid}/offloads")).text
+
+
+def test_the_model_is_tried_by_a_click_and_its_key_shown_nowhere(client: Client, settings: Any) -> None:
+    """What is set, what a trial takes, what came of it; opening the page asks nobody."""
+    assert "not set" in read(client.get("/model")).text
+    assert "Nothing can be tried" in read(client.get("/model")).text
+    with FakeOpenAI(says("ready")) as server:
+        settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = server.url, "small", "sk-hidden"
+        page = read(client.get("/model"))
+        assert "about 20 tokens in, 10 out, cost unknown" in page.text
+        assert server.requests == []
+        assert client.get("/model/try").status_code == 405
+        told = read(client.post("/model/try", headers={"HX-Request": "true"}))
+        assert "It answered: ready" in told.text
+        assert "read 120, wrote 30 tokens (reported)" in told.text
+        assert "sk-hidden" not in page.text + told.text
+        assert len(server.requests) == 1
+        assert read(client.post("/model/try")).all("main")
+
+
+@pytest.mark.parametrize("text", [*PAYLOADS, "wrong key sk-hidden"])
+def test_a_model_that_refuses_says_why(client: Client, settings: Any, text: str) -> None:
+    """In its own words, escaped, and without the key."""
+    with FakeOpenAI(fails(401, text)) as server:
+        settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = server.url, "small", "sk-hidden"
+        page = read(client.post("/model/try"))
+    assert "It did not answer." in page.text
+    assert "sk-hidden" not in page.text
+
+
+def test_hostile_memories_stay_texts(client: Client, session: Any) -> None:
+    """Whatever stands in a result, on the pages of all its places."""
+    run = done(asked(session, before_step=12)).run
+    CompactionJob.objects.filter(run=run).update(
+        result={"goal": PAYLOADS[0], "summary": PAYLOADS[1], "completed": PAYLOADS}
+    )
+    read(client.get(f"/sessions/{session.uid}/compactions/compare?left=log-1&right={run.uid}"))
