@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from contextlab.core.items import KIND_CODE, Kind
-from contextlab.store.bulk import update_changed
+from contextlab.store.bulk import Changes, update_changed
 from contextlab.store.models import ItemRecord, LinkRecord, Session, StepRecord
 
 SHARED_IDS = frozenset({"claude-code"})
@@ -45,12 +45,13 @@ def _set_parents(rows: Any, sessions: Sequence[Session]) -> set[int]:
     """Sessions that name their parent get it, if it is here."""
     named = {session.parent_native_id for session in sessions if session.parent_native_id}
     known = _by_native(rows, named)
-    touched = set()
+    touched, changes = set(), Changes()
     for session in sessions:
         parent = known.get(session.parent_native_id)
         if parent is not None and parent != session.pk:
             touched.add(parent)
-            update_changed(session, {"parent_id": parent})
+            changes.note(session, {"parent_id": parent})
+    changes.write()
     return touched
 
 

@@ -33,7 +33,7 @@ from contextlab.services.runs import Priority, Refused
 from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Outcome, Work
-from contextlab.store.bulk import update_changed
+from contextlab.store.bulk import Changes
 from contextlab.store.models import CompactionRecord, Run, Session, View
 
 if TYPE_CHECKING:
@@ -262,21 +262,22 @@ def _finish(made: Sequence[Made]) -> None:
     for start in range(0, len(keys), 500):
         rows = Session.objects.filter(pk__in=keys[start : start + 500])
         now |= {key: state for key, *state in rows.values_list("pk", "revision", "items", "steps")}
+    changes = Changes()
     for one in made:
         session = one.session
         if now.get(session.pk) != [session.revision, one.items, one.steps]:
             View.objects.filter(pk=one.view.pk).update(stale=True)
         elif one.view.kind == View.Kind.RECORDED:
-            update_changed(session, one.figures.fields(_note_summarised(session, one.summarised)))
+            changes.note(session, one.figures.fields(_note_summarised(session, one.summarised, changes)))
+    changes.write()
 
 
-def _note_summarised(session: Session, summarised: dict[int, int]) -> list[int]:
+def _note_summarised(session: Session, summarised: dict[int, int], changes: Changes) -> list[int]:
     """Note at each compaction how many items it summarised; returns the steps that follow compactions."""
     if not session.compactions:
         return []
     rows = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
-    found = list(rows.values_list("pk", "at_step", "items_summarised"))
-    for key, at_step, known in found:
-        if known != summarised.get(at_step, 0):
-            CompactionRecord.objects.filter(pk=key).update(items_summarised=summarised.get(at_step, 0))
-    return [at_step for _, at_step, _ in found]
+    found = list(rows.only("at_step", "items_summarised"))
+    for row in found:
+        changes.note(row, {"items_summarised": summarised.get(row.at_step, 0)})
+    return [row.at_step for row in found]

@@ -6,9 +6,9 @@ beyond its column (unknown, where the column has that, instead of wrong).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -16,8 +16,10 @@ from django.db import connection, models
 
 from contextlab.importers.lines import clean
 
-Encode = Callable[[Any], Any]
 Row = Sequence[Any]
+Column = Sequence[Any]
+Encode = Callable[[Column], Column]
+"""Values of one column as the database takes them: a column at a time, since few of them need a second look."""
 
 LONGEST = 2**31
 _to_json = msgspec.json.Encoder().encode
@@ -32,7 +34,8 @@ def bulk_insert(model: type[models.Model], columns: Sequence[str], rows: Iterabl
     """Insert rows of the named columns (Django's attribute names, `session_id`); all but the key must be named."""
     quoted = ", ".join(_quoted(model, name) for name in columns)
     table = connection.ops.quote_name(model._meta.db_table)
-    encoded = _encoded(rows, *_encoders(model, tuple(columns), connection.vendor))
+    _check_all_named(model, columns)
+    encoded = _encoded(model, columns, rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             with (
@@ -61,14 +64,57 @@ def bulk_set(model: type[models.Model], column: str, values: Sequence[tuple[int,
             cursor.executemany(f"UPDATE {table} SET {name} = %s WHERE id = %s", values)  # noqa: S608
 
 
+def bulk_update(
+    model: type[models.Model], columns: Sequence[str], rows: Sequence[Row], where: Sequence[str] = ("id",)
+) -> int:
+    """Set columns of many rows, given as the new values and behind them those of `where`; returns how many matched."""
+    if not rows:
+        return 0
+    places = ", ".join(f"{_quoted(model, name)} = %s" for name in columns)
+    chosen = " AND ".join(f"{_quoted(model, name)} = %s" for name in where)
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor:
+        values = list(_encoded(model, (*columns, *where), rows))
+        cursor.executemany(f"UPDATE {table} SET {places} WHERE {chosen}", values)  # noqa: S608
+        return int(cursor.rowcount)
+
+
+def bulk_delete(model: type[models.Model], where: Sequence[str], rows: Sequence[Row]) -> None:
+    """Delete rows given by the values of these columns."""
+    chosen = " AND ".join(f"{_quoted(model, name)} = %s" for name in where)
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.executemany(f"DELETE FROM {table} WHERE {chosen}", rows)  # noqa: S608
+
+
 def update_changed(row: models.Model, fields: dict[str, Any]) -> bool:
     """Write those fields of a row (and its object) that differ from what the object says; True when any did."""
-    changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
-    if changed:
-        type(row)._default_manager.filter(pk=row.pk).update(**changed)
-        for name, value in changed.items():
-            setattr(row, name, value)
-    return bool(changed)
+    changes = Changes()
+    changed = changes.note(row, fields)
+    changes.write()
+    return changed
+
+
+class Changes:
+    """Fields of many rows that differ from what their objects say; rows that change alike share a statement."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[type[models.Model], tuple[str, ...]], list[Row]] = {}
+
+    def note(self, row: models.Model, fields: dict[str, Any]) -> bool:
+        """Take those fields (attribute names) that differ over into the object; True when any did."""
+        changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
+        if changed:
+            self._rows.setdefault((type(row), tuple(changed)), []).append((*changed.values(), row.pk))
+            for name, value in changed.items():
+                setattr(row, name, value)
+        return bool(changed)
+
+    def write(self) -> None:
+        """Write what was noted."""
+        for (model, columns), rows in self._rows.items():
+            bulk_update(model, columns, rows)
+        self._rows.clear()
 
 
 def clean_text(text: str, longest: int | None = None) -> str:
@@ -91,64 +137,65 @@ def _postgres_type(model: type[models.Model], name: str) -> str:
     return _POSTGRES_TYPES.get(kind, kind)
 
 
-Texts = tuple[tuple[int, int], ...]
-"""Place and greatest length of each text column."""
-
-Encoders = tuple[tuple[int, Encode], ...]
-
-
-@cache
-def _encoders(model: type[models.Model], columns: tuple[str, ...], vendor: str) -> tuple[Texts, Encoders]:
-    """The columns that hold text, and those whose values are not handed over as they are."""
+def _check_all_named(model: type[models.Model], columns: Sequence[str]) -> None:
     missing = {field.attname for field in model._meta.concrete_fields if not field.primary_key} - set(columns)
     if missing:
         raise ValueError(f"{model.__name__}: no values for {', '.join(sorted(missing))}")
-    fields = [_field(model, name) for name in columns]
-    texts = tuple(
-        (place, field.max_length or LONGEST)
-        for place, field in enumerate(fields)
-        if isinstance(field, models.CharField | models.TextField)
-    )
-    found = ((place, _encoder(field, vendor)) for place, field in enumerate(fields))
-    return texts, tuple((place, encode) for place, encode in found if encode is not None)
+
+
+def _encoded(model: type[models.Model], columns: Sequence[str], rows: Iterable[Row]) -> Iterable[Row]:
+    given: list[Column] = list(zip(*rows, strict=True))
+    if given:
+        for place, encode in _encoders(model, tuple(columns), connection.vendor):
+            given[place] = encode(given[place])
+    return zip(*given, strict=True)
+
+
+@cache
+def _encoders(
+    model: type[models.Model], columns: tuple[str, ...], vendor: str
+) -> tuple[tuple[int, Encode], ...]:
+    """The columns whose values are not handed over as they are."""
+    found = ((place, _encoder(_field(model, name), vendor)) for place, name in enumerate(columns))
+    return tuple((place, encode) for place, encode in found if encode is not None)
 
 
 def _encoder(field: models.Field[Any, Any], vendor: str) -> Encode | None:
     if isinstance(field, models.JSONField):
         return _jsonb() if vendor == "postgresql" else _json
     if isinstance(field, models.DateTimeField) and vendor == "sqlite":
-        return _sqlite_time
+        return _sqlite_times
     if isinstance(field, models.BigIntegerField) and field.null:
         return _bounded
+    if isinstance(field, models.CharField | models.TextField):
+        return partial(_fitting, longest=field.max_length or LONGEST)
     return None
 
 
-def _encoded(rows: Iterable[Row], texts: Texts, encoders: Encoders) -> Iterator[list[Any]]:
-    for row in rows:
-        values = list(row)
-        for place, longest in texts:
-            text = values[place]
-            if text and (not text.isascii() or len(text) > longest or "\x00" in text):
-                values[place] = clean_text(text, longest)
-        for place, encode in encoders:
-            values[place] = encode(values[place])
-        yield values
+def _fitting(column: Column, longest: int) -> Column:
+    """Texts that may be stored; all are looked at in one go, since nearly always there is nothing to do."""
+    texts = [text for text in column if text]
+    joined = "".join(texts)
+    if joined.isascii() and "\x00" not in joined and max(map(len, texts), default=0) <= longest:
+        return column
+    return [clean_text(text, longest) if text else text for text in column]
 
 
 def _jsonb() -> Encode:
     from psycopg.types.json import Jsonb  # 35 ms that whoever uses SQLite need not spend
 
-    return Jsonb
+    return lambda column: [Jsonb(value) for value in column]
 
 
-def _json(value: Any) -> str | None:
-    return None if value is None else _to_json(value).decode()
+def _json(column: Column) -> Column:
+    return [None if value is None else _to_json(value).decode() for value in column]
 
 
-def _sqlite_time(value: datetime | None) -> str | None:
-    """As Django writes it: naive, in UTC."""
-    return None if value is None else str(value.astimezone(UTC).replace(tzinfo=None))
+def _sqlite_times(column: Column) -> Column:
+    """As Django writes them: naive, in UTC."""
+    return [None if value is None else str(value.astimezone(UTC).replace(tzinfo=None)) for value in column]
 
 
-def _bounded(value: int | None) -> int | None:
-    return value if value is None or INT64[0] <= value <= INT64[1] else None
+def _bounded(column: Column) -> Column:
+    low, high = INT64
+    return [value if value is None or low <= value <= high else None for value in column]

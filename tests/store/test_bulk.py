@@ -7,7 +7,7 @@ import pytest
 
 from contextlab.services.ingest.rows import ITEM_COLUMNS, STEP_COLUMNS
 from contextlab.services.workspaces import local_workspace
-from contextlab.store.bulk import bulk_insert, bulk_set, clean_text, update_changed
+from contextlab.store.bulk import Changes, bulk_insert, bulk_set, bulk_update, clean_text, update_changed
 from contextlab.store.models import ItemRecord, Session, StepRecord
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -97,6 +97,35 @@ def test_only_what_changed_of_a_row_is_written(session, django_assert_num_querie
     with django_assert_num_queries(1):
         assert update_changed(session, {"title": "new", "items": 0})
     assert Session.objects.get().title == session.title == "new"
+
+
+def test_many_rows_change_in_few_statements(session, django_assert_num_queries):
+    """Each gets its own values, of every kind; rows that change alike share a statement."""
+    others = [
+        Session.objects.create(
+            workspace=session.workspace, native_id=f"n{place}", format="test", sort_at=datetime.now(UTC)
+        )
+        for place in range(3)
+    ]
+    changes = Changes()
+    with django_assert_num_queries(2):
+        for place, one in enumerate(others):
+            changes.note(one, {"title": f"é{place}", "sparkline": [[place, 1]], "last_at": MOMENT})
+        changes.note(session, {"title": "t\x00" + "x" * 500})
+        changes.write()
+        changes.write()
+    rows = Session.objects.filter(format="test").order_by("pk")
+    assert [row.title for row in rows] == ["t\u2400" + "x" * 298, "é0", "é1", "é2"]
+    assert [row.sparkline for row in rows] == [[], [[0, 1]], [[1, 1]], [[2, 1]]]
+    assert rows.last().last_at == MOMENT
+
+
+def test_a_condition_tells_how_many_rows_met_it(session):
+    """Whoever writes only what nobody else has changed learns that somebody had."""
+    assert bulk_update(Session, ["title"], [("new", session.pk, 1)], where=("id", "revision")) == 1
+    assert bulk_update(Session, ["title"], [("newer", session.pk, 2)], where=("id", "revision")) == 0
+    assert bulk_update(Session, ["title"], [], where=("id", "revision")) == 0
+    assert Session.objects.get().title == "new"
 
 
 def test_clean_text_leaves_good_text_alone():

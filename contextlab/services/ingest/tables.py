@@ -62,18 +62,17 @@ class Table:
         if not self._by_number:
             changed = list(enumerate(rows))
         replaced = [place for place, _ in changed if place < len(self._stored)]
-        self._remove(replaced, end if beyond else None, owner)
+        self._remove(replaced, end if beyond else None, owner, batch)
         batch.add(self.model, self.columns, [owner + row for _, row in changed])
         self._stored[first:] = fresh + (array("q") if complete else self._stored[end:])
         return True
 
-    def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int]) -> None:
+    def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int], batch: Batch) -> None:
         rows = self._rows(owner)
         if not self._by_number:
             rows.delete()
             return
-        for start in range(0, len(places), 500):
-            rows.filter(number__in=[place + 1 for place in places[start : start + 500]]).delete()
+        batch.remove(self.model, (*OWNER, "number"), [(*owner, place + 1) for place in places])
         if beyond is not None:
             rows.filter(number__gt=beyond).delete()
 

@@ -168,7 +168,7 @@ class SessionWriter:
         if self._fresh:
             self._fresh = False
         elif self.aim is Aim.IN_PLACE:
-            self._save(session, complete)
+            batch.changes.note(session, self._fields_now(complete))
         self._written = complete or not (
             self._all_tables or self._late_usage or len(self.assembler.timeline.steps) > SUMS_WHILE_READING
         )
@@ -196,7 +196,9 @@ class SessionWriter:
         if session is None or self.aim is Aim.NOWHERE:
             return
         if self.aim is Aim.BESIDE:
-            self._save(session, complete=True, revision=self._revision, file_id=self.file.pk)
+            update_changed(
+                session, self._fields_now(True) | {"revision": self._revision, "file_id": self.file.pk}
+            )
             self.changed = True
             for model in ROW_MODELS:
                 model.objects.filter(session=session).exclude(revision=self._revision).delete()
@@ -289,12 +291,12 @@ class SessionWriter:
         wrote |= self._compactions.sync(owner, compactions, 0, batch, complete)
         self.changed = self.changed or wrote
 
-    def _save(self, session: Session, complete: bool, **extra: Any) -> None:
-        """Write what changed of the session's own row."""
-        fields = {**self._fields(complete), **extra}
+    def _fields_now(self, complete: bool) -> dict[str, Any]:
+        """What the row of a session that has one should say; without times in the log it keeps its place in lists."""
+        fields = self._fields(complete)
         if self._last_time is None:
             del fields["sort_at"]
-        update_changed(session, fields)
+        return fields
 
     def _fields(self, complete: bool) -> dict[str, Any]:
         steps: Sequence[Any] = self.assembler.timeline.steps
