@@ -22,6 +22,8 @@ _WORDS = {
     Run.Kind.COUNT: "counting tokens",
     Run.Kind.PROJECT: "projecting a view",
     Run.Kind.COMPACT: "compacting a memory",
+    Run.Kind.OBSERVE: "reading turns",
+    Run.Kind.REMEMBER: "keeping user memories",
 }
 _COLUMNS = (
     "uid", "kind", "state", "target", "done", "total", "unit", "doing", "result", "error", "retryable",
