@@ -48,7 +48,7 @@ def test_the_changed_port_and_the_lost_rule_of_the_sample_are_found(capsys):
     [one] = audit(capsys, SAMPLE)["compactions"]
     changed = [fact for fact in one["facts"] if fact["verdict"] == "changed"]
     assert changed
-    assert all("8443" in fact["text"] and fact["became"] == "8433" for fact in changed)
+    assert all("8443" in fact["text"] and "8433" in fact["became"] for fact in changed)
     lost = [fact for fact in one["facts"] if fact["kind"] == "rule" and fact["verdict"] == "dropped"]
     assert [("migrations/" in fact["text"]) for fact in lost] == [True]
     told = {(after["kind"], after["step"]) for after in one["consequences"] if "migrations/" in after["fact"]}

@@ -112,7 +112,7 @@ def _generation(
     source = extractor.source
     stayed = [source.item(at).text for at in event.stayed]
     seen = "\n".join([text or "", *stayed])
-    case = Case(Index(seen), Corpus(()), extractor.facts(())) if text else None
+    case = Case(Index(seen), Corpus(()), Corpus(()), extractor.facts(())) if text else None
     return Generation(event.number, ledger, case, opaque)
 
 

@@ -30,8 +30,8 @@ from contextlab.core.audit.extract.outcomes import (
 from contextlab.core.audit.extract.sentences import objects, repeats
 from contextlab.core.audit.facts import Extractor
 from contextlab.core.audit.language.normalise import path_parts
-from contextlab.core.audit.ledger import says, token_of
 from contextlab.core.audit.matching.corpus import find_word
+from contextlab.core.audit.matching.tokens import says, token_of
 from contextlab.core.audit.results import (
     Consequence,
     ConsequenceKind,
@@ -48,7 +48,7 @@ FEW = 3
 _LOST = (FactVerdict.DROPPED, FactVerdict.CHANGED, FactVerdict.PARTIAL, FactVerdict.RESUPPLIED)
 _FORBIDS = re.compile(
     r"\b(?:never|not|n['’]t|no|without|avoid|forbidden|leave|untouched|unchanged|off[- ]limits|read[- ]only|"
-    r"nicht|nie|niemals|kein\w*|"
+    r"ask|nicht|nie|niemals|kein\w*|"
     r"verboten)\b|n['’]t\b|不|勿|禁|别|ない|なし",
     re.IGNORECASE,
 )
@@ -141,8 +141,10 @@ class Tracer:
             return ""
         low = line.lower()
         for word in exact:
-            at = find_word(low, word.rstrip("/") if "/" in word else word)
-            if at >= 0 and (word not in paths or _WRITING.search(line)):
+            there = all(
+                find_word(low, part.rstrip("/") if "/" in part else part) >= 0 for part in word.split()
+            )
+            if there and (word not in paths or _WRITING.search(line)):
                 return line
         return ""
 
@@ -167,7 +169,7 @@ class Tracer:
         fact = entry.fact
         word = token_of(fact)
         became = entry.became if entry.verdict == FactVerdict.CHANGED else None
-        if len(word) < 4 and became is None:
+        if became is None and (len(word) < 4 or (fact.kind == FactKind.PATH and "." not in word)):
             return
         known = entry.resupplied_at if entry.resupplied_at is not None else len(self.source)
         told = 0

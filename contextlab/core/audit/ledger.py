@@ -24,13 +24,15 @@ from dataclasses import dataclass, replace
 
 from contextlab.core.audit.extract.sentences import objects
 from contextlab.core.audit.facts import Extractor
-from contextlab.core.audit.matching.corpus import Corpus, find_word
+from contextlab.core.audit.matching.corpus import Corpus
 from contextlab.core.audit.matching.index import ORDERS, Index
-from contextlab.core.audit.matching.judgement import Case, Judgement
+from contextlab.core.audit.matching.judgement import Case
 from contextlab.core.audit.matching.judging import judge
+from contextlab.core.audit.matching.tokens import token_of
+from contextlab.core.audit.matching.visible import seen_in
 from contextlab.core.audit.merging import Facts
 from contextlab.core.audit.results import Entry, Fact, FactKind, FactVerdict, Folded, Ledger
-from contextlab.core.audit.source import RESULT, USER
+from contextlab.core.audit.source import CALL, RESULT, USER
 
 LISTED = 22.0
 MOST = 160
@@ -45,7 +47,6 @@ _RANK = {
     FactVerdict.CANNOT_TELL: 0.4,
     FactVerdict.KEPT: 0.2,
 }
-_RIGHT = Judgement(FactVerdict.KEPT)
 
 
 @dataclass(slots=True, frozen=True)
@@ -72,24 +73,21 @@ class Bookkeeper:
         items = source.items(left)
         facts = self.extractor.facts(left)
         corpus = Corpus(items)
-        told = Case(Index(replacement.summary), corpus, facts) if replacement.summary else None
+        outputs = Corpus(item for item in items if item.voice in (CALL, RESULT))
+        told = Case(Index(replacement.summary), corpus, outputs, facts) if replacement.summary else None
         remaining = Corpus(source.items(stayed))
-        visible = Case(Index(remaining.text), corpus, facts) if remaining.text else None
-        entries = [self._entry(fact, told, visible, remaining, replacement) for fact in facts.facts]
+        entries = [self._entry(fact, told, remaining, replacement) for fact in facts.facts]
         if upto is not None:
             entries = [self._later_on(entry, upto) for entry in entries]
         return _ledger(entries, facts, len(items), sum(len(item.text) for item in items))
 
-    def _entry(
-        self, fact: Fact, told: Case | None, visible: Case | None, remaining: Corpus, replacement: Replacement
-    ) -> Entry:
+    def _entry(self, fact: Fact, told: Case | None, remaining: Corpus, replacement: Replacement) -> Entry:
         said = judge(told, fact) if told is not None else None
         if said is not None and said.verdict == FactVerdict.KEPT:
             return Entry(fact, FactVerdict.KEPT, None, told.index.place(said.start, said.end), why=said.why)  # type: ignore[union-attr]
-        seen = judge(visible, fact) if visible is not None else None
-        if seen is not None and seen.verdict == FactVerdict.KEPT:
-            at = remaining.item_at(seen.start)[0]
-            return Entry(fact, FactVerdict.KEPT, None, None, at, why="An item that stayed says it.")
+        seen = seen_in(remaining, fact)
+        if seen is not None:
+            return Entry(fact, FactVerdict.KEPT, None, None, seen, why="An item that stayed says it.")
         if said is not None and told is not None:
             place = told.index.place(said.start, said.end) if said.start >= 0 else None
             return Entry(fact, said.verdict, said.became, place, why=said.why)
@@ -131,27 +129,6 @@ class Bookkeeper:
         word = token_of(fact)
         found = corpus.find(word, upto - 1) if word else None
         return None if found is None else found[0]
-
-
-def token_of(fact: Fact) -> str:
-    """The word by which a fact is looked up; empty for what no single word tells."""
-    if fact.kind == FactKind.PATH:
-        return fact.subject.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    if fact.kind == FactKind.PATH_LINE:
-        return f"{fact.subject.rpartition('/')[2]}:{fact.value}"
-    if fact.kind == FactKind.COMMAND:
-        return fact.subject
-    if fact.kind == FactKind.COMMIT:
-        return fact.value[:7]
-    if fact.kind == FactKind.QUANTITY:
-        return fact.text
-    if fact.kind == FactKind.SETTING and fact.value.isdigit() and len(fact.value) < 4:
-        return fact.text
-    if fact.kind == FactKind.ERROR:
-        return fact.subject or (fact.value if not fact.words else "")
-    if fact.kind in (FactKind.URL, FactKind.TICKET):
-        return fact.text
-    return fact.value
 
 
 def _sentence_again(fact: Fact, corpus: Corpus, upto: int) -> int | None:
@@ -199,9 +176,3 @@ def _ledger(entries: list[Entry], facts: Facts, items: int, characters: int) -> 
         facts.superseded,
         replace(facts.limits, facts_over=facts.limits.facts_over),
     )
-
-
-def says(text: str, fact: Fact) -> bool:
-    """Whether a text has the word of a fact."""
-    word = token_of(fact)
-    return bool(word) and find_word(text, word) >= 0

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from contextlab.core.audit.extract.dimensions import dimensions
+from contextlab.core.audit.extract.dimensions import dimensions, dimensions_of
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.items import Read
 from contextlab.core.audit.extract.outcomes import is_editing
@@ -29,11 +29,15 @@ from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceIt
 BASE: dict[FactKind, float] = {
     FactKind.RULE: 90, FactKind.USER_CORRECTION: 80, FactKind.DECISION: 56, FactKind.PORT: 60, FactKind.SETTING: 50,
     FactKind.ERROR: 46, FactKind.OPEN_QUESTION: 44, FactKind.TICKET: 46, FactKind.COMMIT: 40, FactKind.URL: 42,
-    FactKind.VERSION: 38, FactKind.PATH_LINE: 34, FactKind.QUANTITY: 34, FactKind.PATH: 26, FactKind.COMMAND: 20,
+    FactKind.VERSION: 38, FactKind.PATH_LINE: 34, FactKind.QUANTITY: 30, FactKind.PATH: 26, FactKind.COMMAND: 20,
     FactKind.IDENTIFIER: 14,
 }  # fmt: skip
-VOICE = {USER: 1.3, ASSISTANT: 1.0, CALL: 0.9, RESULT: 0.6}
-_LIGHT = {"date": 0.3, "line": 0.5, "exit": 0.6, "item": 0.7, "percent": 0.9, "amount": 0.5, "character": 0.6}
+VOICE = {USER: 1.3, ASSISTANT: 1.0, CALL: 0.9, RESULT: 0.5}
+_LIGHT = {
+    "date": 0.3, "line": 0.5, "exit": 0.6, "item": 0.6, "amount": 0.5, "character": 0.6, "test": 0.6,
+    "file": 0.6, "error": 0.6, "row": 0.7, "step": 0.6, "message": 0.7, "token": 0.7, "status": 0.7,
+}  # fmt: skip
+"""Quantities that go up and down while people work weigh less."""
 _UPDATES = re.compile(
     r"\b(?:now|raise|raised|lower|lowered|increase|increased|decrease|decreased|reduce|reduced|change|changed|"
     r"bump|bumped|"
@@ -55,17 +59,20 @@ class Facts:
     superseded: int
     limits: Limits
     groups: PathGroups
-    _alike: Counter[tuple[FactKind, str]] = field(default_factory=Counter)
 
     def files_named(self, last: str) -> Sequence[tuple[str, ...]]:
         """The files whose path ends with this part."""
         return self.groups.by_last.get(last, ())
 
-    def twins(self, fact: Fact) -> bool:
-        """Whether the same value was given of several subjects."""
-        if not self._alike:
-            self._alike.update((one.kind, one.value) for one in self.facts)
-        return self._alike[fact.kind, fact.value] > 1
+    def is_anothers(self, fact: Fact, context: frozenset[str]) -> bool:
+        """Whether a place with these words around it speaks of another fact of the same dimension."""
+        mine = len(fact.words & context)
+        for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
+            for known in self.amounts.get(dimension, ()):
+                own = known.value == fact.value and (not known.words or bool(known.words & fact.words))
+                if not own and len(known.words & context) > mine and not known.words <= fact.words:
+                    return True
+        return False
 
 
 class Merger:
@@ -205,6 +212,8 @@ class _Making:
     def _weight(self) -> float:
         kind = self.found.kind
         weight = BASE[kind] * VOICE[self.voice] * _LIGHT.get(self.found.subject, 1.0)
+        if self.found.subject == "time" and "." in self.found.shown:
+            weight *= 0.6
         if kind == FactKind.PATH and self.edited:
             weight += 18
         if kind == FactKind.COMMAND and self.found.value not in ("", "0"):

@@ -6,6 +6,7 @@ for their ends, and more than MOST facts of one item are counted and not read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -33,6 +34,13 @@ SHORT, HEAD, TAIL = 1_200, 300, 700
 """A result up to SHORT characters is read as a whole, of a longer one the ends."""
 WRITTEN = 6_000
 MOST = 400
+_PORT = re.compile(r"[Pp]orts?\b|ポート|端口")
+_TOLD_BY_RESULTS = frozenset(
+    {
+        FactKind.PATH, FactKind.PATH_LINE, FactKind.URL, FactKind.ERROR, FactKind.COMMIT, FactKind.TICKET,
+        FactKind.VERSION, FactKind.PORT, FactKind.SETTING,
+    }
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -99,8 +107,14 @@ def _resulted(source: Source, item: SourceItem) -> Read:
     else:
         parts = [(0, text[:HEAD]), (len(text) - TAIL, text[-TAIL:])]
         _add(read, parts, spoken=False, cut=len(text) - HEAD - TAIL)
-    read.found = [one for one in read.found if one.kind != FactKind.IDENTIFIER]
+    read.found = [one for one in read.found if one.kind in _TOLD_BY_RESULTS and not _is_figure(one)]
     return read
+
+
+def _is_figure(one: Found) -> bool:
+    """A measured figure of an output (rows=12): the name of a setting has a joint or is in capitals."""
+    name = one.shown.partition("=")[0].strip()
+    return one.kind == FactKind.SETTING and "_" not in name and not name.isupper()
 
 
 def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -> None:
@@ -108,7 +122,7 @@ def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -
     for offset, text in parts:
         tokens, too_long = token_facts(text)
         long += too_long
-        found = tokens + number_facts(text, spoken)
+        found = tokens + (number_facts(text, spoken) if spoken or _PORT.search(text) else [])
         room = MOST - len(read.found)
         over += max(0, len(found) - room)
         read.found += [

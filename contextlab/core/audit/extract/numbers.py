@@ -36,7 +36,8 @@ from contextlab.core.audit.language.words import stem
 from contextlab.core.audit.results import FactKind
 
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.,/#@\\-])[vV]?(\d{1,15}(?:[.,_]\d{1,9}){0,5})(?![\d/\\])(?:[ -]?([A-Za-zµ%％]{1,16}))?"
+    r"(?<![A-Za-z0-9_.,/#@\\-])[vV]?(\d{1,15}(?:[.,_]\d{1,9}){0,5})(?![\d/\\])"
+    r"(?:[ -]?([A-Za-zµ%％]{1,16})(?![A-Za-z0-9_]))?"
 )
 _MANY = 4000
 """Figures of one text that are looked at."""
@@ -58,12 +59,10 @@ _EXIT = re.compile(
     r"(?:\bexit(?:ed)?|\brc|\breturned|退出码|終了コード)(?: with)?(?: code| status)?[ :=]{0,3}\Z", re.I
 )
 _STATUS = re.compile(r"(?:\bHTTP(?:/\d\.\d)?|\bstatus(?: code)?|状态码|ステータス)[ :=]{0,3}\Z", re.I)
-_NAMED = re.compile(
-    r"([A-Za-z_][\w.-]{1,60})[`\"'*\])]{0,3} {0,2}(?:=|:=?|==|=>|→|-|(?:"
-    r"is|of|to|at|was|stays|be|equals|defaults to|set to|(?:is|was|be|are) (?:now |set to |at )?|为|是|は|を|"
-    r"に|设为|改为)) {0,2}[`\"'*]{0,3}\Z",
-    re.I,
-)
+_JOINTS = (
+    "defaults to", "set to", "is now", "was set to", "equals", "stays at", "stays", "is", "of", "to", "at", "was", "be",
+)  # fmt: skip
+_SIGNS = (":=", "==", "=>", "->", "=", ":", "→", "设为", "改为", "为", "是", "は", "を", "に")
 _NOUN = re.compile(r"([A-Za-z]{3,20}(?: [A-Za-z]{3,20})?) \Z")
 _PRODUCT = re.compile(
     r"([A-Za-z][A-Za-z+#-]{1,30})(?:[ -]?(?:version|v|ver\.?|版本|バージョン))?[ ]?\Z", re.I
@@ -84,7 +83,7 @@ _WORDED = re.compile(
     r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty) ([a-z]{3,12})\b",
     re.I,
 )
-_EAST_WORDED = re.compile(r"([一二两三四五六七八九十])(次|回|个|個|天|人|台|行|分钟|秒|小时|時間|つ)")
+_EAST_WORDED = re.compile(r"([一二两三四五六七八九十])(次|回|个|個|天|日間|人|台|行|分钟|秒|小时|時間|つ)")
 
 
 def number_facts(text: str, spoken: bool) -> list[Found]:
@@ -179,11 +178,12 @@ def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Fo
     """A number with a unit behind it, or a name before it, or both."""
     start, end = match.start(1), match.end(1)
     dimension, factor, stop = _unit_behind(text, match)
-    named = _NAMED.search(before)
-    name = named.group(1).rstrip(".-") if named else ""
+    name = _name_before(before)
+    if before[-1:] == ":" and (before[-2:-1].isdigit() or "." in name):
+        return None  # 21:40, file:line
     if name and before.endswith(f"{name}:") and ("." in name or end - start > 3):
         return None  # host:port, file:line: these are words
-    if name and (stem(name) or _MINE.search(name)):
+    if name and (_MINE.search(name) or dimension or name.lower() in _COUNTED or unit(name) is not None):
         return _of_name(text, before, name, (start, stop or end), amount, (dimension, factor))
     if dimension:
         told = text[start:stop].strip()
@@ -197,9 +197,32 @@ def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Fo
     return None
 
 
+def _name_before(before: str) -> str:
+    """The name that a value is given to (ttl = 30, `ttl` is 30, ttl: 30, ttl of 30), empty where there is none."""
+    left = before.rstrip(" `\"'*")
+    for sign in _SIGNS:
+        if left.endswith(sign):
+            return _last_name(left[: -len(sign)])
+    for joint in _JOINTS:
+        if left.endswith(joint) and left[-len(joint) - 1 : -len(joint)] in (" ", "`", '"'):
+            return _last_name(left[: -len(joint)])
+    return ""
+
+
+def _last_name(text: str) -> str:
+    text = text.rstrip(" `\"'*])")[-64:]
+    at = len(text)
+    while at and (text[at - 1].isalnum() or text[at - 1] in "_.-") and text[at - 1].isascii():
+        at -= 1
+    name = text[at:].strip(".-")
+    return name if len(name) > 1 and not name[0].isdigit() else ""
+
+
 _COUNTED = frozenset(
-    "size limit max maximum minimum min threshold timeout ttl batch depth retries concurrency".split()
+    "size limit max maximum minimum min threshold timeout ttl batch depth retries concurrency budget quota cap "
+    "capacity interval delay factor ratio offset seed backoff parallelism workers replicas shards pool".split()
 )
+"""Plain nouns that name a value worth keeping, without a unit."""
 
 
 def _of_name(

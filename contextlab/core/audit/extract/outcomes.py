@@ -50,9 +50,13 @@ _ERROR_LINE = re.compile(
 )
 _TELLS = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|no such|cannot|can't|unable|"
-    r"invalid|undefined|missing|timed? ?out)\b|rror\b|xception\b|错误|失败|エラー|失敗",
+    r"invalid|undefined|missing|timed out)\b|(?-i:[a-z]Error|Exception)\b|错误|失败|エラー|失敗",
     re.IGNORECASE,
 )
+_TALLY = re.compile(
+    r"(?i:exit code)|[\W_]*(?:\d+ \w+|[A-Z ]{3,40}\W+\Z|no errors?)|[\W_]{4}|[^\n]*\b(?:PASSED|passed|ok)\b"
+)
+"""Lines that count or head errors without naming one."""
 _DIGITS = re.compile(r"\d+")
 _TAGS = re.compile(r"</?tool_use_error>")
 _CODES = re.compile(
@@ -150,6 +154,7 @@ def error_facts(item: SourceItem, reading: bool) -> list[Found]:
             if (
                 start not in seen
                 and end - start < 2_000
+                and not _TALLY.match(text[start : start + 120])
                 and _ERROR_LINE.match(text, start, min(end, start + 240))
             ):
                 seen.add(start)
@@ -167,11 +172,7 @@ def _lines(text: str, whole: int | None, telling: re.Pattern[str]) -> list[Found
     for start, stop in parts:
         at = start
         for line in text[start:stop].splitlines(keepends=True):
-            if (
-                4 < len(line) < 2_000
-                and telling.search(line[:300])
-                and not line.startswith(("Exit code", "exit code"))
-            ):
+            if 4 < len(line) < 2_000 and telling.search(line[:300]) and not _TALLY.match(line):
                 found.append(_error(text, at, at + len(line)))
             at += len(line)
     return found[-LINES:]

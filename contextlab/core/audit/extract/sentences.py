@@ -27,6 +27,17 @@ ENDS = 4_000
 WIDTH = 240
 _OBJECT_KINDS = frozenset(FactKind) - {FactKind.QUANTITY, FactKind.VERSION}
 _QUOTED = re.compile(r"`([^`\n]{2,60})`|\"([^\"\n]{3,60})\"|“([^”\n]{3,60})”|「([^」\n]{2,40})」")
+_PLACE = re.compile(r"(?<![\w/])(?=[\w./-]{5})[A-Za-z_.][\w.-]*/(?:[\w.-]+/?)+")
+_NO_PLACE = frozenset(
+    "and/or yes/no true/false input/output client/server read/write on/off he/she his/her start/stop before/after "
+    "request/response key/value name/value up/down left/right either/or open/close get/set push/pull http/https".split()
+)
+_COMMAND = re.compile(
+    r"\b(?:git|npm|npx|yarn|pnpm|pip|uv|poetry|docker|kubectl|helm|terraform|make|cargo|go|gh|aws|psql|rm|"
+    r"sudo|alembic)"
+    r"(?: (?:-{1,2}[a-z][\w-]*|[a-z][\w-]*)){1,3}"
+)
+_HOST = re.compile(r"(?<![\w./-])[a-z]+(?:-[a-z0-9]+)*-?\d[a-z0-9-]*(?![\w/-]|\.\w)")
 _CLAUSE = re.compile(r"(?<=[:;，；：])\s*|, (?=(?:and|but|or|und|aber) )|、(?=.{4})|\s[—–]\s")
 _CORRECTION = re.compile(
     r"\A(?:no[,.!]|nope\b|not (?:that|this|there|the)\b|wrong\b|that(?:'s| is) (?:not|wrong|incorrect)|"
@@ -113,8 +124,27 @@ def objects(clause: str) -> frozenset[str]:
         quoted = next(part for part in groups if part).strip().casefold()
         if len(quoted.split()) <= 4:
             found.add("=" + quoted)
+    found.update(
+        "=" + place.strip(".").casefold() for place in _PLACE.findall(clause) if place not in _NO_PLACE
+    )
+    found.update("=" + name for name in _HOST.findall(clause) if "-" in name)
+    found.update("=" + command for command in map(_command, _COMMAND.findall(clause)) if command)
     stems = content(clause)
     return frozenset(found) | ((stems - CHANGE) or stems)
+
+
+def _command(words: str) -> str:
+    """A command without the words of the sentence behind it; empty for a verb that only looks like one."""
+    parts = words.split()
+    while len(parts) > 1 and (parts[-1] in _TALK or len(parts[-1]) < 2):
+        parts.pop()
+    return " ".join(parts) if len(parts) > 1 else ""
+
+
+_TALK = frozenset(
+    "on in for to the a an and or this that with without if when before after again here there any it is sure as at "
+    "by of your our my their changes change nothing everything only never all directly yourself until unless".split()
+)
 
 
 def repeats(text: str) -> bool:

@@ -24,7 +24,7 @@ _STOP = frozenset(
     ve very via want wants was wasn way we well were weren what when where whether which while who whom
     whose why will with within without won would wouldn yes yet you your yours always avoid prefer stick
     really actually currently new called said told work works working time und oder der die das den dem ein
-    eine einen nicht nie niemals immer nur ist sind auf mit bitte
+    eine einen nicht nie niemals immer keine keinen kein neue neuen nur ist sind auf mit bitte
     """.split()
 )
 _CONCEPTS = {

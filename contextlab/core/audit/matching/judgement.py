@@ -17,6 +17,7 @@ from contextlab.core.audit.merging import Facts
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
 
 _FIGURE = re.compile(r"\d")
+_FIGURES = re.compile(r"[vV]?([\d.,_]+)")
 
 
 class Judgement(NamedTuple):
@@ -49,9 +50,12 @@ class Case:
     index: Index
     corpus: Corpus
     """The texts of the items that left (what a summary was made of)."""
+    outputs: Corpus
+    """Those of them that nobody said: results and calls."""
     facts: Facts
-    taken: dict[tuple[int, int], str] = field(default_factory=dict)
-    """Places that already count as another value's change."""
+    taken: dict[tuple[FactKind, int, int], str] = field(default_factory=dict)
+    """Places that already count as another value's change, by kind."""
+    _known: dict[tuple[FactKind, int, int], bool] = field(default_factory=dict)
 
     @cached_property
     def invented(self) -> dict[FactKind, list[Found]]:
@@ -79,31 +83,39 @@ class Case:
 
     def knows_amount(self, one: Found) -> bool:
         """Whether the source has this number of this dimension somewhere."""
-        assert one.amount is not None
+        key = one.kind, one.start, one.end
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._knows(one)
+        return known
+
+    def _knows(self, one: Found) -> bool:
+        context = self.index.context(one)
         for dimension in dimensions(one):
-            if any(
-                close(one.amount, known.amount, dimension)
-                for known in self.facts.amounts.get(dimension, ())
-                if known.amount is not None
-            ):
-                return True
+            for known in self.facts.amounts.get(dimension, ()):
+                assert known.amount is not None
+                assert one.amount is not None
+                if close(one.amount, known.amount, dimension) and (
+                    not known.words or not context or known.words & context
+                ):
+                    return True
         return self._in_results(one)
 
     def _in_results(self, one: Found) -> bool:
         """Long results are not read for numbers: look there, for long ones alone, for short ones with their unit."""
-        figures = re.match(r"[vV]?([\d.,_]+)", self.index.text[one.start : one.end])
-        raw = figures.group(1).rstrip(".,") if figures else one.value
-        if one.kind == FactKind.PORT:
-            raw = one.value
+        told = self.index.text[one.start : one.end]
+        figures = _FIGURES.match(told)
+        raw = figures.group(1).rstrip(".,") if figures and one.kind != FactKind.PORT else one.value
         forms = {raw, raw.replace(",", "").replace("_", ""), one.value}
         if len(_FIGURE.findall(raw)) >= 4:
-            return any(self.corpus.has(form) for form in forms)
-        told = self.index.text[one.start : one.end].lower().split()
-        word = told[-1][:4] if len(told) > 1 and told[-1].isalpha() else one.subject[:5]
+            return any(self.outputs.has(form) for form in forms)
+        unit = told[figures.end() :].strip(" -").lower() if figures else ""
+        name = one.shown.partition("=")[0].strip().lower() if "=" in one.shown else one.subject
+        word = (unit or name)[:5]
         return any(self._near(form, word) for form in forms)
 
     def _near(self, figures: str, word: str) -> bool:
-        at, text = 0, self.corpus.text
+        at, text = 0, self.outputs.text
         for _ in range(200):
             at = find_word(text, figures, at)
             if at < 0:
@@ -119,7 +131,7 @@ class Case:
 
     def take(self, one: Found, value: str) -> bool:
         """Whether this place may count as the change of a value: of one value only."""
-        return self.taken.setdefault((one.start, one.end), value) == value
+        return self.taken.setdefault((one.kind, one.start, one.end), value) == value
 
 
 _WORDS = frozenset(

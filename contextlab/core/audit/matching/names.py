@@ -257,7 +257,7 @@ def _slip(case: Case, fact: Fact, kind: FactKind, word: str, told: object) -> Ju
 
 def _same_talk(case: Case, fact: Fact, one: Found) -> bool:
     """Whether both stand among the same words; names that say much by themselves need not."""
-    if fact.kind in (FactKind.ERROR, FactKind.URL, FactKind.PATH):
+    if fact.kind in (FactKind.ERROR, FactKind.URL, FactKind.PATH) or sorted(one.value) == sorted(fact.value):
         return True
     context = case.index.context(one)
     return not fact.words or not context or bool(fact.words & context)

@@ -55,7 +55,15 @@ def _by_objects(index: Index, fact: Fact, exact: list[str]) -> Judgement | None:
             if 2 * len(places) > len(exact):
                 return kept(at, at + size)
             return partial(at, at + size, f"Of {len(exact)} things that it names, {len(places)} stand there.")
-    at, size = next(iter(places.values()))[0]
+    named = [
+        (at, size)
+        for hits in places.values()
+        for at, size in hits
+        if not index.folded.startswith("/", at + size)
+    ]
+    if not named:
+        return DROPPED  # only files below a folder are named
+    at, size = named[0]
     return partial(at, at + size, "What it is about stands there, but not what was said of it.")
 
 
@@ -63,6 +71,8 @@ def _hits(index: Index, word: str) -> list[tuple[int, int]]:
     """The places of a name, a path, a quoted word."""
     hits: list[tuple[int, int]] = []
     at = 0
+    if " " in word and not index.folded.count(word):
+        return _together(index, word)
     trimmed = word.strip("/") if "/" in word else word
     forms = [word] if trimmed == word else [word, trimmed]
     if "/" in trimmed:
@@ -80,6 +90,16 @@ def _hits(index: Index, word: str) -> list[tuple[int, int]]:
     return [(at, len(word))] if at >= 0 else []
 
 
+def _together(index: Index, words: str) -> list[tuple[int, int]]:
+    """Where all words of a command or of a quoted phrase stand in one sentence."""
+    parts = words.split()
+    for sentence in index.sentences:
+        line = index.folded[sentence.start : sentence.end]
+        if all(find_word(line, part) >= 0 for part in parts):
+            return [(sentence.start, sentence.end - sentence.start)]
+    return []
+
+
 def _by_words(index: Index, fact: Fact, soft: frozenset[str]) -> Judgement:
     """The verdict by the words of its clause, for what names nothing, or was translated."""
     if not soft or not index.sentences:
@@ -93,7 +113,7 @@ def _by_words(index: Index, fact: Fact, soft: frozenset[str]) -> Judgement:
     ordered = (
         max((one for one in index.sentences if one.orders), key=rank, default=best) if ordering else best
     )
-    enough = math.ceil(0.6 * len(soft))
+    enough = math.ceil(0.5 * len(soft)) if len(soft) > 3 else math.ceil(0.6 * len(soft))
     if len(ordered.words & soft) >= max(1, enough) and (ordered.orders or not ordering):
         return kept(ordered.start, ordered.end)
     if len(best.words & soft) >= max(2, enough):

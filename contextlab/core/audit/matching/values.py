@@ -12,21 +12,19 @@ What goes up and down while people work (tests, files, lines, durations) must sh
 
 from __future__ import annotations
 
-import re
-
 from contextlab.core.audit.extract.dimensions import dimensions_of
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.language.normalise import close, same_version
-from contextlab.core.audit.language.words import content
+from contextlab.core.audit.language.subjects import around as subjects_around
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept
+from contextlab.core.audit.matching.tokens import figures_of
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
 
 _RESTLESS = frozenset(
-    "test file line error item row message step token character percent time size page session amount exit status user "
+    "test file line error item row message step token character percent size page session amount exit status user "
     "request job column".split()
 )
-_RAW = re.compile(r"\d[\d.,_]*\d|\d")
 _WORDY = frozenset({"port", "version", "config"})
 """Concepts that say what kind of value it is, not of what."""
 
@@ -36,9 +34,8 @@ def judge_amount(case: Case, fact: Fact) -> Judgement:
     amount = float(fact.value)
     told = _told(case, fact)
     same = [one for one in told if one.amount is not None and close(one.amount, amount, fact.subject)]
-    twins = case.facts.twins(fact)
     for one in same:
-        if not twins or _overlap(case, fact, one) or one.subject == fact.subject != "":
+        if not case.facts.is_anothers(fact, case.index.context(one)):
             return kept(one.start, one.end)
     if (raw := _raw(case, fact)) is not None:
         return raw
@@ -62,9 +59,7 @@ def _told(case: Case, fact: Fact) -> list[Found]:
 
 def _raw(case: Case, fact: Fact) -> Judgement | None:
     """The figures as they were written, among words that they share."""
-    figures = _RAW.search(fact.text.rpartition("=")[2] if "=" in fact.text else fact.text)
-    forms = dict.fromkeys(([figures.group()] if figures else []) + [fact.value])
-    for form in forms:
+    for form in dict.fromkeys((figures_of(fact), fact.value)):
         at = 0
         for _ in range(20):
             at = find_word(case.index.text, form, at)
@@ -72,8 +67,9 @@ def _raw(case: Case, fact: Fact) -> Judgement | None:
                 break
             if fact.kind == FactKind.PORT and len(form) >= 4:
                 return kept(at, at + len(form))
-            around = content(case.index.text[max(0, at - 80) : at + len(form) + 50].replace("_", " "))
-            if around & (fact.words - _WORDY):
+            around = subjects_around(case.index.text, at, at + len(form))
+            least = 1 if len(form) > 2 else 2
+            if len(around & (fact.words - _WORDY)) >= least:
                 return kept(at, at + len(form))
             at += 1
     return None
@@ -89,7 +85,9 @@ def _changes(case: Case, fact: Fact, one: Found) -> float:
     if case.knows_amount(one):
         return 0.0
     if named and fact.kind == FactKind.PORT:
-        return 9.0 + _alike(fact.value, one.value)
+        ports = case.facts.said.get((FactKind.PORT, fact.subject), set())
+        like = _alike(fact.value, one.value)
+        return 9.0 + like if all(_alike(port, one.value) <= like for port in ports) else 0.0
     shared = _overlap(case, fact, one)
     if fact.kind == FactKind.PORT or one.kind == FactKind.PORT:
         hosts = {fact.subject, one.subject} - {""}
@@ -100,10 +98,15 @@ def _changes(case: Case, fact: Fact, one: Found) -> float:
         )
     context = case.index.context(one) - _WORDY
     mine = fact.words - _WORDY
-    if fact.subject in _RESTLESS:
+    if fact.subject in _RESTLESS or (fact.subject == "time" and _is_measured(fact.text)):
         least = min(len(mine), len(context))
         return float(shared) if shared >= 2 and 2 * shared >= least else 0.0
     return float(shared) + _alike(fact.value, one.value) if shared else 0.0
+
+
+def _is_measured(told: str) -> bool:
+    """Whether a duration was measured (5.2 s, 350 ms): those that are set are round."""
+    return "." in told or told.rstrip().lower().endswith("ms")
 
 
 def _overlap(case: Case, fact: Fact, one: Found) -> int:
