@@ -13,7 +13,8 @@ from contextlab.core.measuring.window import limit_of
 from contextlab.core.policy import Policy
 from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
 from contextlab.core.recorded import RecordedReplayer
-from contextlab.core.replay import Replayer, StepResult
+from contextlab.core.replayer import Replayer
+from contextlab.core.replaying.results import StepResult
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted, verdicts_at
 from contextlab.core.timeline import (

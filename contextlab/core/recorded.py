@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from contextlab.core.items import KIND_CODE, Kind, Reason, Verdict
 from contextlab.core.measuring.models import keeps_reasoning, plain_name
 from contextlab.core.projection import KEPT, Fate, TokenCount
-from contextlab.core.replay import Replay, StepResult
 from contextlab.core.replaying.faults import FaultList
 from contextlab.core.replaying.ledger import OUT, Ledger
 from contextlab.core.replaying.reconcile import Reconciler
+from contextlab.core.replaying.results import Replay, StepResult
 from contextlab.core.replaying.sizes import REASONING, Sizes, calibrate
 from contextlab.core.replaying.stepwise import painted
 from contextlab.core.replaying.tape import UI_ONLY, ranges

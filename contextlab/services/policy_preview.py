@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from contextlab.core import Policy, Replayer, verdicts_at
 from contextlab.core.errors import ContextLabError
 from contextlab.core.items import Verdict
-from contextlab.core.replay import StepResult
 from contextlab.core.replaying.fires import Fire
+from contextlab.core.replaying.results import StepResult
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted
 from contextlab.core.timeline import UNKNOWN, Timeline

@@ -38,7 +38,7 @@ from contextlab.store.models import CompactionRecord, Run, Session, View
 
 if TYPE_CHECKING:
     # An import makes recorded views only: what policies are made of is loaded where one is asked for.
-    from contextlab.core.replay import Replayer
+    from contextlab.core.replayer import Replayer
     from contextlab.core.replaying.decisions import DecisionRun
     from contextlab.core.replaying.fires import Fire
 
@@ -237,7 +237,7 @@ def _replayer(job: Job) -> RecordedReplayer | Replayer:
 def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer:
     """Under the policy that the view was opened with; raises Refused when it cannot be used any more."""
     from contextlab.core.policy import parse_policy
-    from contextlab.core.replay import Replayer
+    from contextlab.core.replayer import Replayer
 
     try:
         policy = parse_policy(job.view.policy or {})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contextlab.core import Kind, Policy, Replayer, Verdict, parse_policy, verdicts_at
 from contextlab.core.events import Cleared, Event, ItemEvent, SessionStart, StepEvent, TurnStart
 from contextlab.core.items import LEFT_OUT, Reason
-from contextlab.core.replay import StepResult
+from contextlab.core.replaying.results import StepResult
 from contextlab.core.timeline import Assembler, Timeline
 from tests.core.sessions import random_timeline
 

@@ -33,3 +33,21 @@ def loaded_by(modules: list[str]) -> set[str]:
 def test_importing_every_module_loads_none_of(package, unwanted):
     """An agent that imports contextlab.core, or a script that imports the importers, gets no framework."""
     assert loaded_by(modules_of(package)).isdisjoint(unwanted)
+
+
+def test_every_public_name_of_the_core_is_there():
+    """What the core promises by name can be imported from it, whatever was imported before."""
+    script = (
+        "import contextlab.core.replayer, contextlab.core as core, types;"
+        "found = [getattr(core, name) for name in core.__all__];"
+        "assert not any(isinstance(one, types.ModuleType) for one in found);"
+        "assert set(core.__all__) <= set(dir(core))"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_reading_a_log_does_not_load_the_engine():
+    """A module of the core brings what it needs itself and not everything else."""
+    script = "import contextlab.core.recorded, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "contextlab.core.session" not in done.stdout.split()

@@ -1,1 +1,1 @@
-"""How replay works inside; use contextlab.core.replay and contextlab.core.recorded."""
+"""How replay works inside; use contextlab.core.replayer and contextlab.core.recorded."""

@@ -11,7 +11,6 @@ What replay gives for a step equals what the projector gives for the memory of t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted, Projector, TokenCount
@@ -19,29 +18,13 @@ from contextlab.core.replaying.compacting import Compacting
 from contextlab.core.replaying.continued import Beginning, Continued
 from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
+from contextlab.core.replaying.results import Replay, StepResult
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift
 from contextlab.core.replaying.watched import Watched
-from contextlab.core.report import Report
 from contextlab.core.spans import Span
-from contextlab.core.timeline import Step, Timeline
-
-
-@dataclass(slots=True)
-class StepResult:
-    """The report of one step."""
-
-    step: Step
-    report: Report
-
-
-@dataclass(slots=True, frozen=True)
-class Replay:
-    """A session seen one way: `reports[n - 1]` belongs to step n."""
-
-    reports: list[Report]
-    spans: list[Span]
+from contextlab.core.timeline import Timeline
 
 
 class Replayer:
