@@ -1,0 +1,36 @@
+"""What decisions of automatic compaction came to, in words."""
+
+from __future__ import annotations
+
+from contextlab.core.agent.auto_compaction import COOL_DOWN, PINS_ALONE, USELESS
+from contextlab.core.replaying import decisions as log
+
+WORDS = {
+    log.NOT_DUE: "not due", log.MADE: "made", log.NOOP: "nothing to do", log.PAUSED: "paused",
+    log.FAILED: "failed", log.CONFLICT: "conflict", log.NEEDS_MODEL: "would fire", log.UNKNOWN: "not evaluated",
+}  # fmt: skip
+MEANINGS = {
+    log.NOT_DUE: "evaluated, and the rule did not fire",
+    log.MADE: "fired, and memory was replaced",
+    log.NOOP: "fired, and nothing was to be done",
+    log.PAUSED: "due, but nothing was tried",
+    log.FAILED: "fired, and went wrong: memory was left as it was",
+    log.CONFLICT: "fired, and memory was changed meanwhile",
+    log.NEEDS_MODEL: "would have fired, and needs a model: nobody was asked",
+    log.UNKNOWN: "not evaluated: memory behind a compaction that was not made is not known",
+}
+REASONS = {
+    COOL_DOWN: "nothing new has come since the last one",
+    USELESS: "the last three were of too little use",
+    PINS_ALONE: "what is pinned is over the budget by itself",
+    "nothing_to_summarise": "there was nothing to summarise",
+    "no_gain": "memory would not have become smaller",
+}
+
+
+def reason_words(reason: str) -> tuple[str, str]:
+    """A reason in words, and the part that is too big where it names one."""
+    name, _, part = reason.partition(": ")
+    return REASONS.get(name, name.replace("_", " ") if name.isidentifier() else reason), (
+        part if name in REASONS else ""
+    )
