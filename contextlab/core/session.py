@@ -91,6 +91,7 @@ class AgentSession:
         self._count(self.memory.items)
         self._lock = threading.RLock()
         self._turn = threading.Lock()
+        self._turn_items: list[Item] = []
 
     @property
     def last_result(self) -> CompactResult | None:
@@ -111,6 +112,8 @@ class AgentSession:
                 item = replace(item, tokens=item_tokens(item, self.deps.count))
             self.memory.add(item)
             self._count([item])
+            if self.busy:
+                self._turn_items.append(item)
         return item
 
     def pin(self, item_id: str, pinned: bool = True) -> None:
@@ -128,7 +131,9 @@ class AgentSession:
                 self.add(Kind.USER, prompt, opens_turn=True)
             yield
         finally:
+            said, self._turn_items = tuple(self._turn_items), []
             self._turn.release()
+            self.hooks.tell(EventKind.TURN_END, said)
 
     def next_context(self, format: str = "openai_chat") -> Context:
         """The messages of the next model call: compacted if due, projected, repaired, validated.

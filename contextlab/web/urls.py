@@ -8,21 +8,26 @@ from contextlab.web.pages import (
     compaction,
     copy,
     data,
+    decisions,
     files,
     health,
     imports,
     item,
     lineage,
     map,
+    memories,
+    memory_settings,
     model,
     offloads,
     policies,
     policy,
     runs,
     session,
+    session_memories,
     sessions,
     step,
     turn,
+    user_memories,
 )
 
 PAGES = (
@@ -31,6 +36,7 @@ PAGES = (
     runs,
     files,
     data,
+    decisions,
     health,
     session,
     turn,
@@ -46,6 +52,10 @@ PAGES = (
     lineage,
     policies,
     policy,
+    memories,
+    session_memories,
+    memory_settings,
+    user_memories,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

@@ -10,6 +10,7 @@
 | memory_compress            | the Report of the projection        |
 | before_model_request       | the messages                        |
 | model_request              | the messages                        |
+| turn_end (of a `turn()`)   | the items added in it               |
 | error (at any time)        | the text of what a hook raised      |
 """
 
@@ -31,6 +32,7 @@ class EventKind(StrEnum):
     BEFORE_TURN = "before_turn"
     BEFORE_MODEL_REQUEST = "before_model_request"
     MODEL_REQUEST = "model_request"
+    TURN_END = "turn_end"
     ERROR = "error"
 
 

@@ -4,6 +4,11 @@
 |----------------------------------------------------------------------------------------------|
 | one work for each key (a turn's id); a retry with the key takes a queued one away, not a running one |
 | `wait` gives what each gave, or None where it failed; what failed is logged and kept in `errors` |
+
+    with BackgroundMemories() as background:
+        remember_turns(session, manager, background, user_id="me")
+        ...                                # turns as always; the answer does not wait
+    # here all has been awaited
 """
 
 from __future__ import annotations
@@ -14,6 +19,11 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
+
+from contextlab.core.agent.session_events import EventKind, SessionEvent
+from contextlab.core.items import Item, Kind
+from contextlab.core.memory_keeping.manager import MemoryManager, said_by_user
+from contextlab.core.session import AgentSession
 
 logger = logging.getLogger(__name__)
 
@@ -62,3 +72,24 @@ class BackgroundMemories:
         """Wait for all, and let the thread go."""
         self.wait()
         self._pool.shutdown()
+
+
+def remember_turns(
+    session: AgentSession, manager: MemoryManager, background: BackgroundMemories, user_id: str | None = None
+) -> None:
+    """After each turn of the session the manager's model keeps what was said in it, beside the agent's work."""
+
+    def at_turn_end(event: SessionEvent) -> None:
+        if event.kind != EventKind.TURN_END or not isinstance(event.payload, tuple):
+            return
+        said = _said(event.payload)
+        if said:
+            background.start(event.payload[0].id, lambda: manager.remember(user_id, said))
+
+    session.hooks.add(at_turn_end)
+
+
+def _said(items: tuple[Item, ...]) -> str:
+    """The talk of a turn; empty where the user said nothing."""
+    talk = [(str(item.kind), item.text) for item in items if item.kind in (Kind.USER, Kind.ASSISTANT)]
+    return said_by_user(talk) if any(kind == Kind.USER for kind, _ in talk) else ""

@@ -116,9 +116,10 @@ def _work(record: Record, items: Sequence[Item], turn: int | None) -> Observatio
 
 def _decision(line: Line, turn: int | None) -> Observation:
     text = line.text.removeprefix(RULE)
+    title, whole = short(text, TITLE), short(text, NARRATIVE)
     facts = [line.text] if line.text != text else []
     return Observation(
-        "decision", title=short(text, TITLE), narrative=short(text, NARRATIVE), facts=facts,
+        "decision", title=title, narrative=whole if whole != title else None, facts=facts,
         concepts=["why-it-exists"], turn=turn, items=line.items,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
+from contextlab.queries.memories import turn_observations
 from contextlab.queries.scope import Reading
 from contextlab.queries.shares import shares
 from contextlab.queries.step import read_around
@@ -29,6 +30,7 @@ def turn(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
         "opened": opened, "session": opened.session, "nav": "sessions", "page": page, "row": page.row,
         "report": page.row.report, "head": near.heads.get(last) if near and last is not None else None,
         "views": view_links(opened, "turn", number), "shares": shares(Reading(scope)) if scope else None,
+        "observations": turn_observations(opened.session, number) if number else [],
         "prompt": [(item, media_words(item)) for item in page.prompt],
         "scale": max((line.projected_tokens or 0 for line in page.lines), default=0),
     }  # fmt: skip
