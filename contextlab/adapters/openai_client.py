@@ -1,7 +1,7 @@
-"""The openai package's client with limits: of time for the whole call, of bytes, and of what goes out.
+"""The openai package's client with limits: of time for the whole call, of bytes, of what goes out, and of where to.
 
     with Guard(seconds, most_bytes) as guard:
-        client.chat.completions...          # guard.late, guard.large: why it broke off
+        client.chat.completions...          # guard.late, guard.large, guard.refused: why it broke off
 
 Its own time limit begins anew with every byte that arrives, so that an answer which drips never ends; it reads error
 pages of any size; and it sends an organisation and a project from the environment to whatever address it is given.
@@ -11,13 +11,18 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+from urllib.parse import urlsplit
+
+from contextlab.adapters.model_hosts import HostRule, resolve
 
 if TYPE_CHECKING:
+    import httpcore2
     import httpx2
     from openai import OpenAI
 
@@ -39,6 +44,8 @@ class Guard:
     def __init__(self, seconds: float, most_bytes: int) -> None:
         """The time begins when the guard is entered."""
         self.late = self.large = False
+        self.refused = ""
+        """Why the address may not be connected to."""
         self.most_bytes = most_bytes
         self._timer = threading.Timer(seconds, self._time_is_up)
         self._timer.daemon = True
@@ -91,8 +98,11 @@ class Guard:
 _guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 
-def open_client(base_url: str, key: str) -> OpenAI:
-    """A client that never asks twice, never follows a redirect, and takes nothing but proxies from the environment."""
+def open_client(base_url: str, key: str, rule: HostRule) -> OpenAI:
+    """A client that never asks twice, never follows a redirect, and connects only where the rule lets it.
+
+    Of the environment it takes certificates and, where the rule is a server's, a proxy: that one then has the address.
+    """
     # Imported here: it takes half a second, and most of what imports adapters never asks a model.
     import httpx2
     from openai import OpenAI
@@ -117,10 +127,69 @@ def open_client(base_url: str, key: str) -> OpenAI:
     http = httpx2.Client(
         event_hooks={"request": [going_out], "response": [coming_in]},
         follow_redirects=False,
-        # A connection that was left open would be one the guard has not seen.
-        limits=httpx2.Limits(max_keepalive_connections=0),
+        transport=_transport(base_url, rule),
     )
     return OpenAI(base_url=base_url, api_key=key or "none", max_retries=0, http_client=http)
+
+
+def _transport(base_url: str, rule: HostRule) -> httpx2.HTTPTransport:
+    import httpcore2
+    import httpx2
+
+    # A connection that was left open would be one the guard has not seen.
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    proxy = None if rule.local else _proxy_for(base_url)
+    if proxy is not None:
+        return httpx2.HTTPTransport(proxy=proxy, limits=limits)
+    transport = httpx2.HTTPTransport(limits=limits)
+    transport._pool = httpcore2.ConnectionPool(
+        ssl_context=httpx2.create_ssl_context(), max_keepalive_connections=0, network_backend=_backend(rule)
+    )
+    return transport
+
+
+def _proxy_for(base_url: str) -> str | None:
+    """The proxy that the environment names for an address."""
+    parts = urlsplit(base_url)
+    if urllib.request.proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    proxies = urllib.request.getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def _backend(rule: HostRule) -> httpcore2.NetworkBackend:
+    """Connects to an address that was looked at, not to a name that could be another one by then."""
+    import httpcore2
+
+    class Checked(httpcore2.SyncBackend):
+        def connect_tcp(self, host: str, port: int, *given: Any, **more: Any) -> httpcore2.NetworkStream:
+            try:
+                addresses = resolve(host, port)
+            except (OSError, UnicodeError) as error:
+                raise httpcore2.ConnectError(f"no address ({type(error).__name__})") from None
+            for address in addresses:
+                if reason := rule.name(host) or rule.address(host, address):
+                    _refuse(reason)
+            return self._first(addresses, port, *given, **more)
+
+        def _first(
+            self, addresses: Sequence[str], port: int, *given: Any, **more: Any
+        ) -> httpcore2.NetworkStream:
+            failed: Exception = httpcore2.ConnectError("no address")
+            for address in addresses:
+                try:
+                    return super().connect_tcp(address, port, *given, **more)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    failed = error
+            raise failed
+
+    return Checked()
+
+
+def _refuse(reason: str) -> NoReturn:
+    if (guard := _guard.get()) is not None:
+        guard.refused = reason
+    raise BrokenOffError(reason)
 
 
 def timeouts(seconds: float) -> httpx2.Timeout:

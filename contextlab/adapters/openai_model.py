@@ -6,6 +6,7 @@
 | what                | rule                                                                                        |
 |---------------------|---------------------------------------------------------------------------------------------|
 | address, model, key | are passed in; the environment's OPENAI_* variables are not used                            |
+| where to            | model_hosts.py: looked at when the connection is made; a proxy only in a server's rule      |
 | time                | `timeout` is for the whole call: an answer that drips is cut off like one that never comes  |
 | size                | reading stops at MAX_BYTES                                                                  |
 | again               | never by itself, that is the caller's; only an option that the endpoint refuses is left     |
@@ -22,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from contextlab.adapters.model_hosts import HostRule
 from contextlab.adapters.openai_answers import read_answer, read_refusal
 from contextlab.adapters.openai_client import Guard, open_client, timeouts
 from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
@@ -29,6 +31,7 @@ from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
 if TYPE_CHECKING:
     from openai import OpenAI
 
+ANYWHERE = HostRule(local=True)
 TIMEOUT = 120.0
 """Seconds, where the caller names none."""
 MAX_BYTES = 4_000_000
@@ -43,9 +46,18 @@ class OpenAIModel:
     """Asks one model at one address; several threads may share it."""
 
     def __init__(
-        self, base_url: str, model: str, api_key: str | None = None, *, timeout: float = TIMEOUT
+        self,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        rule: HostRule = ANYWHERE,
     ) -> None:
-        """Raises ValueError for an address or a key that cannot be used; nothing is sent yet."""
+        """Raises ValueError for an address or a key that cannot be used; nothing is sent yet.
+
+        `rule` says which addresses may be connected to.
+        """
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("the base URL must begin with http:// or https:// and name a host")
@@ -57,6 +69,7 @@ class OpenAIModel:
         self.base_url = base_url
         self.model = model
         self.timeout = timeout
+        self._rule = rule
         self._key = key
         self._refused: set[str] = set()
         """Options that the endpoint does not know."""
@@ -80,6 +93,7 @@ class OpenAIModel:
             "model": self.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
         }
+        self._opened()  # to load the package takes a second, which is not the model's
         started = time.perf_counter()
         until = started + (self.timeout if timeout is None else timeout)
         while True:
@@ -124,6 +138,8 @@ class OpenAIModel:
             except (
                 Exception
             ) as error:  # what breaks off comes in the package's words, its client's, or the system's
+                if guard.refused:
+                    return ModelError("not_allowed", guard.refused)
                 if guard.large:
                     return ModelError("bad_answer", f"the answer is larger than {MAX_BYTES:,} bytes")
                 return late if guard.late else _broken_off(error)
@@ -132,7 +148,7 @@ class OpenAIModel:
         """The client, made at the first call."""
         with self._lock:
             if self._client is None:
-                self._client = open_client(self.base_url, self._key)
+                self._client = open_client(self.base_url, self._key, self._rule)
             return self._client
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from contextlab.adapters.model_hosts import HostRule
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
 from contextlab.services.work import Work
 from contextlab.store.models import CompactionJob, ModelAnswer
@@ -46,8 +47,9 @@ def open_model() -> LanguageModel:
 
     try:
         model = OpenAIModel(
-            settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY or None, timeout=TIMEOUT
-        )
+            settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY or None, timeout=TIMEOUT,
+            rule=_rule(),
+        )  # fmt: skip
     except ValueError as error:
         raise ModelError(
             "not_allowed", f"CONTEXTLAB_MODEL_BASE_URL or its key cannot be used: {error}"
@@ -72,9 +74,14 @@ def _reason(host: str) -> str:
         return "No model is set: CONTEXTLAB_MODEL_BASE_URL and CONTEXTLAB_MODEL name one."
     if not host:
         return "CONTEXTLAB_MODEL_BASE_URL names no host."
-    if not settings.LOCAL and host not in settings.MODEL_HOSTS:
+    if _rule().name(host):
         return "The host of the model is not on the operator's list (CONTEXTLAB_MODEL_HOSTS)."
     return ""
+
+
+def _rule() -> HostRule:
+    """Where a model may be: checked by name here, and by address when the connection is made."""
+    return HostRule(settings.LOCAL, tuple(settings.MODEL_HOSTS))
 
 
 class KeepingModel:
