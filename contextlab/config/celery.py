@@ -9,11 +9,13 @@ import warnings
 
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_process_init, worker_shutdown
+from kombu.transport import TRANSPORT_ALIASES
 
 # Celery warns root because of pickled messages; ours are JSON, and in containers and CI root is common.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.config.settings")
 
+TRANSPORT_ALIASES["filesystem"] = "contextlab.config.file_queue:Transport"
 app = Celery("contextlab")
 # Requests run in threads of their own; only the default app is seen there by shared_task.
 app.set_default()
