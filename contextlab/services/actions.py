@@ -15,6 +15,7 @@ ACTIONS = {
     Run.Kind.COMPACT: "compaction.performing",
     Run.Kind.OBSERVE: "memories.observing",
     Run.Kind.REMEMBER: "memories.users",
+    Run.Kind.INDEX: "last_seen",
     Run.Kind.SCAN: "scan",
 }
 """Modules of this package, each with a `perform(work)`; loaded when first needed (an import needs three of them)."""

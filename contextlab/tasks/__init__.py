@@ -4,7 +4,28 @@ A task takes a run's id, calls a service, and rings for what that returned. `rin
 runs (pages, API, commands, tasks) calls it.
 """
 
-from contextlab.tasks import compaction, counting, heartbeat, imports, memories, periodic, projection, scan
+from contextlab.tasks import (
+    compaction,
+    counting,
+    heartbeat,
+    imports,
+    last_seen,
+    memories,
+    periodic,
+    projection,
+    scan,
+)
 from contextlab.tasks.ringing import ring
 
-__all__ = ["compaction", "counting", "heartbeat", "imports", "memories", "periodic", "projection", "ring", "scan"]
+__all__ = [
+    "compaction",
+    "counting",
+    "heartbeat",
+    "imports",
+    "last_seen",
+    "memories",
+    "periodic",
+    "projection",
+    "ring",
+    "scan",
+]

@@ -19,6 +19,7 @@ TASKS = {
     Run.Kind.COUNT: "contextlab.count",
     Run.Kind.PROJECT: "contextlab.project",
     Run.Kind.COMPACT: "contextlab.compact",
+    Run.Kind.INDEX: "contextlab.index",
     Run.Kind.OBSERVE: "contextlab.observe",
     Run.Kind.REMEMBER: "contextlab.remember",
 }

@@ -212,7 +212,7 @@ class Log:
             CompactionRecord(
                 session=session, number=row.number, micro=row.micro, native_id=row.event.id, at_step=row.at_step,
                 upto=row.upto, trigger=row.event.trigger or "", pre_tokens=row.event.pre_tokens,
-                post_tokens=row.event.post_tokens, summary=row.summary,
+                post_tokens=row.event.post_tokens, summary=row.summary, opaque=row.event.opaque,
             )
             for row in assembler.compactions
         )  # fmt: skip

@@ -20,6 +20,7 @@ from contextlab.store.models.memories import (
 )
 from contextlab.store.models.policies import PolicyCompaction, PolicyDocument, PolicyVersion
 from contextlab.store.models.runs import FINISHED, Lease, Run, RunState
+from contextlab.store.models.search import SearchPiece, SearchState
 from contextlab.store.models.sessions import (
     CompactionRecord,
     ContentCount,
@@ -60,6 +61,8 @@ __all__ = [
     "RawSegment",
     "Run",
     "RunState",
+    "SearchPiece",
+    "SearchState",
     "Session",
     "SessionSummaryRecord",
     "SpanRecord",

@@ -34,6 +34,7 @@ class Run(models.Model):
         PROJECT = "project", "project a view"
         COMPACT = "compact", "compact a memory"
         OBSERVE = "observe", "note what a session brought to light"
+        INDEX = "index", "make sessions searchable"
         REMEMBER = "remember", "keep user memories"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

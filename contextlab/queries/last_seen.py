@@ -1,0 +1,314 @@
+"""A text over a session, or over all sessions: who holds it, and at which steps the model had it before it.
+
+The index names candidates, the text itself decides. Where not all could be looked at (a session that is not indexed
+yet, a word that stands everywhere) the answer says so: then "not there" is not promised.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import NamedTuple
+from uuid import UUID
+
+from contextlab.core.audit.last_seen import (
+    Band,
+    Fold,
+    Holder,
+    Seen,
+    SpanIndex,
+    at_step,
+    bands,
+    last_seen,
+    life,
+)
+from contextlab.core.audit.search_words import SearchQuery, near, variants
+from contextlab.core.items import KIND_CODE, KINDS, Kind
+from contextlab.store.models import CompactionRecord, ItemRecord, SearchState, Session, SpanRecord, View
+from contextlab.store.search import Candidate, find
+from contextlab.store.texts import TEXT_COLUMNS, read_texts
+
+HITS = 300
+"""Items of one session whose lives are looked at."""
+LISTED = 50
+"""Hits that an answer shows."""
+UNINDEXED = 2_000
+"""Items behind the index that are read through one by one."""
+EVERYWHERE = 25
+"""Hits of a search over all sessions."""
+AROUND = 80
+"""Letters shown on both sides of a find."""
+SPANS_KEPT = 8
+SUMMARY_BYTES = 256 * 1024
+
+_COLUMNS = ("kind", "tool", "native_id", "first_step", *TEXT_COLUMNS)
+_CALL, _SUMMARY = KIND_CODE[Kind.TOOL_CALL], KIND_CODE[Kind.SUMMARY]
+
+
+class _Row(NamedTuple):
+    """An item that may hold the text; the last four are where its own text is."""
+
+    kind: int
+    tool: str
+    native_id: str
+    first_step: int
+    position: int
+    segment: int
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The text around a find: what stands before it, it, and what stands behind it."""
+
+    before: str
+    found: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item that holds the text, and how the model had that item from step to step."""
+
+    position: int
+    native_id: str
+    kind: Kind
+    tool: str
+    first_step: int
+    snippet: Snippet
+    places: int
+    """How often it stands in the item, counted up to 100."""
+    bands: Sequence[Band]
+
+
+@dataclass(frozen=True, slots=True)
+class LastSeen:
+    """What a search over one session found."""
+
+    text: str
+    view: str
+    steps: int
+    hits: Sequence[Hit]
+    hits_total: int
+    complete: bool
+    """False where more items may hold it than were looked at, or some are not indexed yet."""
+    unindexed: int
+    """Items that are neither indexed nor were read."""
+    bands: Sequence[Band]
+    last_step: int | None
+    """The last step at which the model had it, verbatim or in a summary."""
+    changed: str | None
+    """What a summary says in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Whether the model could know a text at a step. `answer` is yes, no, or unknown."""
+
+    text: str
+    step: int
+    answer: str
+    seen: Seen
+    why: str
+    """One sentence with the evidence."""
+    band: Band | None
+    hit: Hit | None
+    last_step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit of a search over all sessions."""
+
+    session: UUID
+    title: str
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnywhere:
+    """What a search over all sessions found, newest indexed first."""
+
+    text: str
+    found: Sequence[Found]
+    complete: bool
+    unindexed_sessions: int
+
+
+def search_session(session: Session, asked: SearchQuery, view: View | None) -> LastSeen:
+    """Everything of one session that holds the text, and the bands of steps under a view."""
+    candidates, listed = find(asked, session.pk)
+    positions = [one.position for one in candidates if one.revision == session.revision]
+    state = SearchState.objects.filter(session=session, revision=session.revision).first()
+    indexed = state.items if state else 0
+    behind = max(0, session.items - indexed)
+    if 0 < behind <= UNINDEXED:
+        positions += range(indexed, session.items)
+        behind = 0
+    steps = view.steps if view else session.steps
+    spans = spans_of(view)
+    hits, looked_at_all = _hits(session, asked, positions, spans, steps)
+    folds, changed = _folds(session, asked, view)
+    merged = bands([one.bands for one in hits], folds, steps)
+    complete = listed and looked_at_all and not behind
+    name = view.name if view else "recorded"
+    shown = hits if len(hits) <= LISTED else [*hits[: LISTED // 2], *hits[-LISTED // 2 :]]
+    return LastSeen(
+        asked.text, name, steps, shown, len(hits), complete, behind, merged, last_seen(merged), changed
+    )
+
+
+def knowledge(found: LastSeen, step: int) -> Knowledge:
+    """Whether the model could know the text at a step, with the item that tells."""
+    band = at_step(found.bands, step)
+    seen = band.seen if band else Seen.NONE
+    hit = next((one for one in found.hits if band and one.position == band.position), None)
+    if seen in (Seen.VERBATIM, Seen.SUMMARY):
+        answer = "yes"
+    else:
+        answer = "unknown" if seen is Seen.SEALED or not found.complete else "no"
+    last = max((b.end - 1 for b in found.bands if b.seen in (Seen.VERBATIM, Seen.SUMMARY) and b.end <= step),
+               default=None)  # fmt: skip
+    return Knowledge(found.text, step, answer, seen, _why(found, seen, answer, last), band, hit, last)
+
+
+def search_everywhere(workspace_id: int, asked: SearchQuery) -> FoundAnywhere:
+    """The newest places of all sessions of a workspace that hold the text."""
+    candidates, listed = find(asked, newest_first=True)
+    sessions = {one.session_id for one in candidates}
+    known = {one.pk: one for one in Session.objects.filter(pk__in=sessions, workspace_id=workspace_id)}
+    views = {one.session_id: one for one in View.objects.filter(session__in=known, name="recorded")}
+    found: list[Found] = []
+    for session, positions in _by_session(candidates, known):
+        if len(found) >= EVERYWHERE:
+            listed = False
+            break
+        view = views.get(session.pk)
+        steps = view.steps if view else session.steps
+        hits, _ = _hits(
+            session, asked, positions[: EVERYWHERE * 2], spans_of(view), steps, EVERYWHERE - len(found)
+        )
+        found += [Found(session.uid, session.title, hit) for hit in hits]
+    waiting = Session.objects.filter(workspace_id=workspace_id, items__gt=0, search_state=None).count()
+    return FoundAnywhere(asked.text, found, listed, waiting)
+
+
+def _by_session(
+    candidates: Iterable[Candidate], known: dict[int, Session]
+) -> Iterable[tuple[Session, list[int]]]:
+    grouped: dict[int, list[int]] = {}
+    for one in candidates:
+        session = known.get(one.session_id)
+        if session is not None and session.revision == one.revision:
+            grouped.setdefault(one.session_id, []).append(one.position)
+    return [(known[key], positions) for key, positions in grouped.items()]
+
+
+def _hits(
+    session: Session,
+    asked: SearchQuery,
+    positions: Sequence[int],
+    spans: SpanIndex,
+    steps: int,
+    most: int | None = None,
+) -> tuple[list[Hit], bool]:
+    """Those of the items that do hold the text, and whether all were looked at; of too many the first and the last."""
+    most = HITS if most is None else most
+    complete = len(positions) <= most * 2
+    if not complete:
+        positions = [*positions[:most], *positions[-most:]]
+    rows: list[_Row] = []
+    for start in range(0, len(positions), 500):
+        some = ItemRecord.objects.filter(
+            session=session, revision=session.revision, position__in=positions[start : start + 500]
+        )
+        rows += map(_Row._make, some.order_by("position").values_list(*_COLUMNS))
+    hits: list[Hit] = []
+    for start in range(0, len(rows), 100):
+        part = rows[start : start + 100]
+        texts = read_texts(session.pk, session.revision, [row[4:] for row in part])
+        for row in part:
+            hit = _hit(asked, row, texts.get(row.position, ""), spans, steps)
+            hits += [hit] if hit else []
+        if len(hits) >= most:
+            return hits[:most], complete and start + 100 >= len(rows)
+    return hits, complete
+
+
+def _hit(asked: SearchQuery, row: _Row, text: str, spans: SpanIndex, steps: int) -> Hit | None:
+    whole = f"{row.tool} {text}" if row.kind == _CALL and row.tool else text
+    for reading in variants(whole):
+        if places := asked.find(reading, 100):
+            holder = Holder(row.position, row.first_step, row.kind == _SUMMARY)
+            lived = life(holder, spans.of(row.position), steps)
+            shown = _snippet(reading, places[0])
+            kind = KINDS[row.kind]
+            return Hit(row.position, row.native_id, kind, row.tool, row.first_step, shown, len(places), lived)
+    return None
+
+
+def _snippet(text: str, place: tuple[int, int]) -> Snippet:
+    first, end = place
+    return Snippet(text[max(0, first - AROUND) : first], text[first:end], text[end : end + AROUND])
+
+
+def _folds(session: Session, asked: SearchQuery, view: View | None) -> tuple[list[Fold], str | None]:
+    """What each compaction of the log has in place of the text: nothing, another value, or something sealed."""
+    if view is not None and view.name != "recorded":
+        return [], None
+    records = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
+    rows = list(records.order_by("at_step").values_list("at_step", "upto", "opaque", "summary"))
+    summaries = [summary for *_, summary in rows if summary is not None]
+    items = ItemRecord.objects.filter(session=session, revision=session.revision, position__in=summaries)
+    texts = read_texts(session.pk, session.revision, items.values_list(*TEXT_COLUMNS), SUMMARY_BYTES)
+    folds, changed = [], None
+    for step, upto, opaque, summary in rows:
+        other = near(texts.get(summary, ""), asked) if summary is not None else None
+        changed = other or changed
+        instead = Seen.SEALED if opaque else Seen.CHANGED if other else Seen.NONE
+        folds.append(Fold(step, upto, instead, summary))
+    return folds, changed
+
+
+def _why(found: LastSeen, seen: Seen, answer: str, last: int | None) -> str:
+    if answer == "yes":
+        return "It stood in the context " + ("verbatim." if seen is Seen.VERBATIM else "in a summary.")
+    if seen is Seen.SEALED:
+        return "It was summarised, and what the summary says is sealed."
+    if not found.complete:
+        return "Not everything could be looked at: not indexed yet, or the text stands in too many items."
+    gone = {
+        Seen.STUB: "Only a placeholder was left of what held it.",
+        Seen.CHANGED: f"A summary says {found.changed} in its place.",
+    }.get(seen)
+    past = f" The model had it last at step {last}." if last else ""
+    if gone:
+        return gone + past
+    if last:
+        return "What held it is no longer in the context." + past
+    return "Nothing before this step holds it. (System prompt and hidden reasoning are not in every log.)"
+
+
+_kept: OrderedDict[tuple[UUID, int], SpanIndex] = OrderedDict()
+_lock = Lock()
+
+
+def spans_of(view: View | None) -> SpanIndex:
+    """The spans of a view by item; those of the views looked at last are kept in memory."""
+    if view is None:
+        return SpanIndex(())
+    key = (view.uid, view.version)
+    with _lock:
+        if (found := _kept.get(key)) is not None:
+            _kept.move_to_end(key)
+            return found
+    columns = ("first_item", "last_item", "verdict", "reason", "first_step", "end_step")
+    made = SpanIndex(SpanRecord.objects.filter(view=view).values_list(*columns).iterator(chunk_size=5000))
+    with _lock:
+        _kept[key] = made
+        while len(_kept) > SPANS_KEPT:
+            _kept.popitem(last=False)
+    return made
