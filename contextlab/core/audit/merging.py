@@ -29,13 +29,14 @@ from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceIt
 BASE: dict[FactKind, float] = {
     FactKind.RULE: 90, FactKind.USER_CORRECTION: 80, FactKind.DECISION: 56, FactKind.PORT: 60, FactKind.SETTING: 50,
     FactKind.ERROR: 46, FactKind.OPEN_QUESTION: 44, FactKind.TICKET: 46, FactKind.COMMIT: 40, FactKind.URL: 42,
-    FactKind.VERSION: 38, FactKind.PATH_LINE: 34, FactKind.QUANTITY: 30, FactKind.PATH: 26, FactKind.COMMAND: 20,
+    FactKind.VERSION: 38, FactKind.PATH_LINE: 30, FactKind.QUANTITY: 30, FactKind.PATH: 26, FactKind.COMMAND: 20,
     FactKind.IDENTIFIER: 14,
 }  # fmt: skip
 VOICE = {USER: 1.3, ASSISTANT: 1.0, CALL: 0.9, RESULT: 0.5}
 _LIGHT = {
     "date": 0.3, "line": 0.5, "exit": 0.6, "item": 0.6, "amount": 0.5, "character": 0.6, "test": 0.6,
-    "file": 0.6, "error": 0.6, "row": 0.7, "step": 0.6, "message": 0.7, "token": 0.7, "status": 0.7,
+    "file": 0.6, "error": 0.6, "row": 0.6, "step": 0.6, "message": 0.6, "token": 0.6, "status": 0.7, "request": 0.6,
+    "job": 0.6, "session": 0.6, "user": 0.6, "page": 0.6, "column": 0.6, "pixel": 0.6,
 }  # fmt: skip
 """Quantities that go up and down while people work weigh less."""
 _UPDATES = re.compile(
@@ -89,6 +90,7 @@ class Merger:
         self.made: dict[tuple[str, str, str], list[_Making]] = {}
         self.amounts: dict[str, list[Found]] = defaultdict(list)
         self.said: dict[tuple[FactKind, str], set[str]] = defaultdict(set)
+        self.told: set[tuple[tuple[str, str, str], frozenset[str]]] = set()
         self.superseded = 0
 
     def facts(self) -> Facts:
@@ -105,7 +107,8 @@ class Merger:
     def _take(self, item: SourceItem, one: Found) -> None:
         if one.kind in (FactKind.PATH, FactKind.PATH_LINE):
             one = one._replace(subject=self.groups.name(one.subject))
-        if one.amount is not None:
+        if one.amount is not None and (one.key, one.words) not in self.told:
+            self.told.add((one.key, one.words))
             for dimension in dimensions(one):
                 self.amounts[dimension].append(one)
         self.said[one.kind, one.subject].add(one.value)

@@ -49,7 +49,12 @@ class SourceItem:
 
     def argument(self, *names: str) -> str:
         """The first of these arguments that is a text, else an empty one."""
-        return next((value for name in names if isinstance(value := self.arguments.get(name), str)), "")
+        arguments = self.arguments
+        for name in names:
+            value = arguments.get(name)
+            if isinstance(value, str):
+                return value
+        return ""
 
 
 class Source:

@@ -29,3 +29,11 @@ class Found(NamedTuple):
     def key(self) -> tuple[str, str, str]:
         """Kind, subject and value."""
         return self.kind, self.subject, self.value
+
+
+def moved(one: Found, by: int) -> Found:
+    """The same detail so many characters further on."""
+    if not by:
+        return one
+    kind, subject, value, told, start, end, strong, amount, words, stale = one
+    return Found(kind, subject, value, told, start + by, end + by, strong, amount, words, stale)

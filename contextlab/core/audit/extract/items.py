@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.found import Found, moved
 from contextlab.core.audit.extract.numbers import number_facts
 from contextlab.core.audit.extract.outcomes import (
     command_facts,
@@ -34,6 +34,8 @@ SHORT, HEAD, TAIL = 1_200, 300, 700
 """A result up to SHORT characters is read as a whole, of a longer one the ends."""
 WRITTEN = 6_000
 MOST = 400
+_CONFIGURES = frozenset("yaml yml toml ini cfg conf env properties json".split())
+_CONSTANT = re.compile(r"[A-Z]_?[A-Z0-9]+ ?[=:]")
 _PORT = re.compile(r"[Pp]orts?\b|ポート|端口")
 _TOLD_BY_RESULTS = frozenset(
     {
@@ -81,18 +83,30 @@ def _called(source: Source, item: SourceItem) -> Read:
     if line:
         start = max(0, item.text.find(line[:40]))
         _add(read, [(start, line[:WRITTEN])], spoken=False, cut=max(0, len(line) - WRITTEN))
-        read.found = [one for one in read.found if one.kind not in (FactKind.IDENTIFIER, FactKind.QUANTITY)]
+        read.found = [
+            one
+            for one in read.found
+            if one.kind not in (FactKind.IDENTIFIER, FactKind.QUANTITY) and not one.shown.startswith("-")
+        ]
     for name in [path_of(item), *patched(item)]:
         if name and (found := path_found(item.text, name)) is not None:
             read.found.append(found)
     if is_editing(item):
-        written = written_by(item)[:WRITTEN]
-        read.found += [
-            one._replace(start=0, end=0)
-            for one in number_facts(written, spoken=False)
-            if one.kind == FactKind.SETTING
-        ]
+        read.found += _settings_of(item)
     return read
+
+
+def _settings_of(item: SourceItem) -> list[Found]:
+    """The settings that a call writes: all of a configuration file, the constants of another."""
+    written = written_by(item)[:WRITTEN]
+    configures = path_of(item).rpartition(".")[2].lower() in _CONFIGURES
+    if not configures and not _CONSTANT.search(written):
+        return []
+    return [
+        one._replace(start=0, end=0)
+        for one in number_facts(written, spoken=False)
+        if one.kind == FactKind.SETTING and (configures or _is_constant(one))
+    ]
 
 
 def _resulted(source: Source, item: SourceItem) -> Read:
@@ -112,9 +126,14 @@ def _resulted(source: Source, item: SourceItem) -> Read:
 
 
 def _is_figure(one: Found) -> bool:
-    """A measured figure of an output (rows=12): the name of a setting has a joint or is in capitals."""
-    name = one.shown.partition("=")[0].strip()
-    return one.kind == FactKind.SETTING and "_" not in name and not name.isupper()
+    """A figure of an output (rows=12, item #2) that names nothing: settings of an output are constants."""
+    small = one.kind == FactKind.TICKET and one.subject == "#" and len(one.value) < 4
+    return small or (one.kind == FactKind.SETTING and not _is_constant(one))
+
+
+def _is_constant(one: Found) -> bool:
+    """Whether a setting has the name of a constant: MAX_RETRIES."""
+    return one.shown.partition("=")[0].strip().isupper()
 
 
 def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -> None:
@@ -125,9 +144,6 @@ def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -
         found = tokens + (number_facts(text, spoken) if spoken or _PORT.search(text) else [])
         room = MOST - len(read.found)
         over += max(0, len(found) - room)
-        read.found += [
-            one._replace(start=one.start + offset, end=one.end + offset) if offset else one
-            for one in found[: max(0, room)]
-        ]
+        read.found += [moved(one, offset) for one in found[: max(0, room)]]
     old = read.limits
     read.limits = (old[0] + long, old[1] + (cut > 0), old[2] + cut, old[3] + over)

@@ -80,8 +80,11 @@ _NO_NOUN = frozenset(
     "table".split()
 )
 _WORDED = re.compile(
-    r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty) ([a-z]{3,12})\b",
+    r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty) ([a-z]{3,12})\b",
     re.I,
+)
+_COUNTING = frozenset(
+    "two three four five six seven eight nine ten twelve fifteen twenty thirty fifty".split()
 )
 _EAST_WORDED = re.compile(r"([一二两三四五六七八九十])(次|回|个|個|天|日間|人|台|行|分钟|秒|小时|時間|つ)")
 
@@ -307,6 +310,8 @@ def _is_stale(text: str, before: str, end: int) -> bool:
 
 
 def _in_words(text: str) -> Iterator[Found]:
+    if text.isascii() and _COUNTING.isdisjoint(text.lower().split()):
+        return
     for match in _WORDED.finditer(text):
         if (known := unit(match.group(2))) is not None and known[0] not in ("size", "item", "line"):
             value = NUMBER_WORDS[match.group(1).lower()] * known[1]

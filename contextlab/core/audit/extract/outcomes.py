@@ -48,7 +48,7 @@ _ERROR_LINE = re.compile(
     r"\s*(?:\S{0,80}(?:Error|Exception)\b:? |(?:npm )?(?:ERR!|ERROR|error|fatal|panic|FAILED|E  )\b|error\[E\d+\]|"
     r"\S{1,160}:\d+(?::\d+)?:? (?:error|fatal)|.{0,60}\bERROR\b|.{0,60}\bERR_|.{0,60}(?:denied|エラー|错误))"
 )
-_TELLS = re.compile(
+FAILS = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|no such|cannot|can't|unable|"
     r"invalid|undefined|missing|timed out)\b|(?-i:[a-z]Error|Exception)\b|错误|失败|エラー|失敗",
     re.IGNORECASE,
@@ -112,13 +112,21 @@ def is_reading(call: SourceItem) -> bool:
     return tool in READING or call.argument("command") == "view"
 
 
+def code_of(text: str) -> int | None:
+    """The exit code that a result names; most name none, and are not searched for one."""
+    head, tail = text[:400], text[-600:]
+    if "xit" in head or "xit" in tail or "eturncode" in head or "eturncode" in tail:
+        return exit_code(text)
+    return None
+
+
 def command_facts(call: SourceItem, outcome: str, failed: bool) -> list[Found]:
     """The command of a call with its exit code."""
     line = command_line(call)
     if not line:
         return []
     told = short(line, 160)
-    code = exit_code(outcome) if outcome else None
+    code = code_of(outcome) if outcome else None
     ended = "" if code is None else str(code)
     if code is None and failed:
         ended = "failed"
@@ -136,9 +144,9 @@ def command_facts(call: SourceItem, outcome: str, failed: bool) -> list[Found]:
 def error_facts(item: SourceItem, reading: bool) -> list[Found]:
     """The errors that a result names."""
     text = item.text
-    code = exit_code(text)
+    code = code_of(text)
     if item.failed or code not in (None, 0):
-        return _lines(text, 0 if len(text) <= HEAD + TAIL else None, _TELLS)
+        return _lines(text, 0 if len(text) <= HEAD + TAIL else None, FAILS)
     if reading:
         return []
     found: list[Found] = []

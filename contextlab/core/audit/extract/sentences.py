@@ -49,6 +49,7 @@ _CORRECTION = re.compile(
     r"でしょ|よ)|言いました",
     re.IGNORECASE,
 )
+_THINGS = re.compile(r"\b(?!always|please|also|perhaps)[a-z]{3,}s (?:do not|don['’]t)\b")
 _REPEATED = re.compile(
     r"\b(?:I (?:already |just )?(?:told|said|mentioned|explained|asked)|as I (?:said|told|mentioned)|like I said|"
     r"(?:we|you) (?:already )?(?:agreed|discussed)|again[,:!]|remember[,:]|how many times|once more|"
@@ -57,6 +58,11 @@ _REPEATED = re.compile(
     r"よ)|言いました",
     re.IGNORECASE,
 )
+_DECIDING = (
+    "decid", "decision", "we'll ", "we will ", "go with", "going with", "settled on", "opted for", "we chose", "we agreed",
+    "agreed ", "entsch", "beschlossen", "wir ",
+)  # fmt: skip
+"""One of these stands in every text that decides something (see evidence/rules.py): most texts have none."""
 _WITHDRAWN = re.compile(
     r"\b(?:no longer (?:applies|needed|necessary|true|holds?|valid)|(?:forget|ignore|drop|scrap|skip|"
     r"never ?mind|disregard|lift) (?:about )?(?:the|that|this|my|what)|(?:may|can|are allowed to|"
@@ -81,7 +87,7 @@ def person_facts(text: str, first: bool) -> list[Found]:
     for sentence in sentences(text):
         if not first and _CORRECTION.search(sentence) and len(sentence) > 8:
             found.append(told(FactKind.USER_CORRECTION, text, sentence))
-        if is_rule(sentence) and not withdraws(sentence):
+        if _orders(sentence) and not withdraws(sentence):
             found.append(told(FactKind.RULE, text, sentence))
         elif is_decision(sentence, True):
             found.append(told(FactKind.DECISION, text, sentence))
@@ -90,6 +96,10 @@ def person_facts(text: str, first: bool) -> list[Found]:
 
 def agent_decisions(text: str) -> list[Found]:
     """What an assistant says was decided."""
+    if text.isascii():
+        low = text.lower()
+        if not any(mark in low for mark in _DECIDING):
+            return []
     return [
         told(FactKind.DECISION, text, sentence)
         for sentence in sentences(text, 300)
@@ -167,6 +177,11 @@ def withdrawals(text: str) -> list[frozenset[str]]:
 def has_words(text: str) -> bool:
     """Whether anything is left of a text without fenced code and what tools put around it."""
     return bool(prose(text))
+
+
+def _orders(sentence: str) -> bool:
+    """Whether a sentence is a rule: what things do not do (`these patterns don't match`) is none."""
+    return is_rule(sentence) and is_rule(_THINGS.sub(" ", sentence))
 
 
 def _judged(sentence: str) -> str:

@@ -22,13 +22,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.found import Found, moved
 from contextlab.core.audit.language.normalise import canonical, number, path_parts, shown, version
 from contextlab.core.audit.results import FactKind
 
 LONGEST = 512
 RUNS = re.compile(r"[!-~]++")
-_TOLD = re.compile(r"[0-9/_=\\]|\w\.\w|::|\(\)|[a-z][A-Z]|[A-Z][a-z]+(?:Error|Exception)")
+_TOLD = re.compile(r"[0-9/_=\\#]|\w\.\w|::|\(\)|[a-z][A-Z]|[A-Z][a-z]+(?:Error|Exception)")
 _OPENING, _CLOSING = "([{<\"'`*,;:|>~!", ")]}>\"'`*.,;:!?|<"
 _URL = re.compile(
     r"([a-z][a-z0-9+.-]{1,15})://([^/?#\s:@]+(?::[^/?#\s@]*@[^/?#\s:]+)?)(?::(\d{1,5}))?([^\s]*)", re.I
@@ -54,9 +54,13 @@ _NO_TICKET = frozenset(
 )
 _HEX = re.compile(r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\Z")
 _PIN = re.compile(r"@?([A-Za-z][\w./-]*?)(?:===?|@|~=|>=)v?(\d+(?:\.\d+)+[\w.+-]*)\Z")
-_ASSIGNED = re.compile(r"-{0,2}([A-Za-z_][\w.-]{1,60})=([^=\s].{0,120})\Z")
+_ASSIGNED = re.compile(r"-{0,2}([A-Za-z_][\w.-]{1,60})=([\"'`]?[\w./~-][\w./:@%,+~-]{0,120}[\"'`]?)\Z")
 _CODE = re.compile(
-    r"(?:E(?:RR)?_?[A-Z]*_[A-Z0-9_]*[A-Z0-9]|ERR_[A-Z0-9_]+|[A-Z]{1,5}-?\d{3,5}|[A-Z]{2,5}\d{1,2}-\d{3,5})\Z"
+    r"(?:E_[A-Z0-9_]*[A-Z0-9]|ERR_[A-Z0-9_]+|[A-Z][A-Z0-9_]*_(?:ERROR|ERR|FAILED|DENIED|EXCEEDED|TIMEOUT|"
+    r"INVALID)(?:_[A-Z0-9]+)?|"
+    r"[A-Z]{1,5}-?\d{3,5}|[A-Z]{2,5}\d{1,2}-\d{3,5}|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|ADDRINUSE|TIMEDOUT|"
+    r"PIPE|EXIST|PERM|NOTFOUND|"
+    r"NOSPC|MFILE|BUSY|INVAL|ISDIR|NOTDIR|NOTEMPTY))\Z"
 )
 _EXCEPTION = re.compile(r"(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Fault))\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}\Z")
@@ -68,27 +72,20 @@ def token_facts(text: str) -> tuple[list[Found], int]:
     """The facts of a text's words at the first place of each, and how many words were too long to look at."""
     found: list[Found] = []
     too_long = 0
-    for token in dict.fromkeys(RUNS.findall(text)):
+    for token in dict.fromkeys(text.split() if text.isascii() else RUNS.findall(text)):
         if len(token) > LONGEST:
             too_long += 1
-            continue
-        if (
-            not _TOLD.search(token)
-            and "#" not in token
-            and "-" not in token
-            and token.lower() not in _BARE_NAMES
-        ):
-            continue
-        facts = _facts(token)
-        if facts:
+        elif facts := _facts(token):
             at = text.find(token)
-            found += [one._replace(start=at + one.start, end=at + one.end) if at else one for one in facts]
+            found += [moved(one, at) for one in facts]
     return found, too_long
 
 
 @lru_cache(maxsize=65536)
 def _facts(token: str) -> tuple[Found, ...]:
     """What one word says; places count from its beginning."""
+    if not _TOLD.search(token) and token.lower() not in _BARE_NAMES:
+        return ()
     word = token.lstrip(_OPENING)
     skipped = len(token) - len(word)
     word = word.rstrip(_CLOSING if not word.endswith("()") else ".,;:!?")
@@ -99,7 +96,7 @@ def _facts(token: str) -> tuple[Found, ...]:
     for reader in _READERS:
         facts = tuple(reader(word))
         if facts:
-            return tuple(one._replace(start=one.start + skipped, end=one.end + skipped) for one in facts)
+            return tuple(moved(one, skipped) for one in facts)
     return ()
 
 
@@ -137,7 +134,7 @@ def _pin(word: str) -> Iterator[Found]:
 
 def _ticket(word: str) -> Iterator[Found]:
     match = _TICKET.match(word)
-    if match is None or match.group(1) in _NO_TICKET:
+    if match is None or match.group(1) in _NO_TICKET or (match.group(1) is None and len(match.group(4)) < 2):
         return
     prefix = match.group(1) or "#"
     figures = match.group(2) or match.group(4)
@@ -171,7 +168,7 @@ def _is_path(name: str) -> bool:
     if not _PATH.match(name) or not any(letter.isalpha() for letter in name):
         return False
     parts = path_parts(name)
-    if not parts:
+    if not parts or "..." in name:
         return False
     last = parts[-1]
     stem, dot, ending = last.rpartition(".")

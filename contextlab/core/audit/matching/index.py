@@ -11,7 +11,8 @@ from functools import cached_property
 from contextlab.core.audit.extract.dimensions import dimensions
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.numbers import number_facts
-from contextlab.core.audit.extract.tokens import RUNS, token_facts
+from contextlab.core.audit.extract.outcomes import FAILS
+from contextlab.core.audit.extract.tokens import token_facts
 from contextlab.core.audit.language.normalise import canonical, narrow, path_parts
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import content
@@ -98,14 +99,25 @@ class Index:
         return made
 
     @cached_property
-    def names(self) -> dict[str, int]:
-        """Each name of it, without case and joints, with its first place."""
-        made: dict[str, int] = {}
-        for match in _NAME.finditer(self.close):
-            name = match.group()
+    def names(self) -> dict[str, str]:
+        """Its names, without case and joints, as they stand there."""
+        made: dict[str, str] = {}
+        for name in dict.fromkeys(_NAME.findall(self.close)):
             if len(name) > 2:
-                made.setdefault(canonical(name) if not name.islower() or "_" in name else name, match.start())
+                made.setdefault(name if name.isalnum() and name.islower() else canonical(name), name)
         return made
+
+    def find_name(self, name: str) -> int:
+        """Where a name stands, in any case and with any joints; -1 for nowhere."""
+        written = self.names.get(canonical(name))
+        return -1 if written is None else self.text.find(written)
+
+    @cached_property
+    def failing(self) -> list[Sentence]:
+        """Its sentences that tell of a failure."""
+        return [
+            one for one in self.sentences if FAILS.search(self.text, one.start, min(one.end, one.start + 600))
+        ]
 
     @cached_property
     def paths(self) -> dict[str, list[tuple[tuple[str, ...], Found]]]:
@@ -117,11 +129,6 @@ class Index:
                 if parts:
                     made[parts[-1]].append((parts, one))
         return made
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Its words as they stand, in one case, without what surrounds them."""
-        return frozenset(word.strip("([{<\"'`*.,;:!?)]}>") for word in RUNS.findall(self.folded[:LONGEST]))
 
     @cached_property
     def sentences(self) -> list[Sentence]:
@@ -138,6 +145,16 @@ class Index:
                 orders = under or ORDERS.search(line[:2_000]) is not None
                 made.append(Sentence(at, stop, content(line[:2_000]), orders))
             at = match.end() if match else stop
+        return made
+
+    @cached_property
+    def spots(self) -> dict[str, list[int]]:
+        """The sentences that have a word (its last part too, where it is a path), by their numbers."""
+        made: dict[str, list[int]] = defaultdict(list)
+        for number, one in enumerate(self.sentences):
+            words = {word.strip("([{<\"'`*.,;:!?)]}>") for word in self.folded[one.start : one.end].split()}
+            for word in words | {word.rpartition("/")[2] for word in words if "/" in word}:
+                made[word].append(number)
         return made
 
     @cached_property

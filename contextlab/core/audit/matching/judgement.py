@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from contextlab.core.audit.extract.dimensions import dimensions
 from contextlab.core.audit.extract.found import Found
-from contextlab.core.audit.language.normalise import close, path_parts
+from contextlab.core.audit.language.normalise import close
 from contextlab.core.audit.matching.corpus import Corpus, find_word
 from contextlab.core.audit.matching.index import Index
 from contextlab.core.audit.merging import Facts
@@ -69,17 +69,11 @@ class Case:
     def _has(self, one: Found) -> bool:
         word = self.index.text[one.start : one.end]
         if one.kind == FactKind.PATH:
-            word = path_parts(one.subject)[-1]
-            return word in self._folded
-        if one.kind == FactKind.COMMIT:
-            return one.value[:7] in self._folded
-        if one.kind in (FactKind.TICKET, FactKind.ERROR, FactKind.URL, FactKind.IDENTIFIER):
-            return word.lower() in self._folded
-        return self.corpus.has(word) or word in self.corpus.text
-
-    @cached_property
-    def _folded(self) -> str:
-        return self.corpus.text.lower()
+            word = one.subject.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        elif one.kind == FactKind.COMMIT:
+            word = one.value[:7]
+        text = self.corpus.text
+        return word in text or (not word.islower() and word.lower() in text)
 
     def knows_amount(self, one: Found) -> bool:
         """Whether the source has this number of this dimension somewhere."""
@@ -144,7 +138,7 @@ _WORDS = frozenset(
 
 def nearly(left: str, right: str) -> bool:
     """Whether two words differ by a slip: figures changed, or one or two letters."""
-    if left == right or not left or not right:
+    if left == right or not left or not right or abs(len(left) - len(right)) > 2:
         return False
     if len(left) == len(right) and _FIGURE.sub("0", left) == _FIGURE.sub("0", right):
         return sum(a != b for a, b in zip(left, right, strict=True)) <= 4

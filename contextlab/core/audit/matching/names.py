@@ -18,14 +18,17 @@ A slip counts only where the text's word is nowhere in the source and the right 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from contextlab.core.audit.extract.found import Found
-from contextlab.core.audit.language.normalise import canonical, path_parts
+from contextlab.core.audit.language.normalise import path_parts
+from contextlab.core.audit.language.words import content
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept, nearly, partial
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
 
 _EXIT = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)?[ :=]{0,3}(\d{1,3})\b", re.IGNORECASE)
+_PATHS = re.compile(r"[\w.-]+/[\w./-]+")
 _BUILT_IN = frozenset(
     "ValueError TypeError KeyError Exception RuntimeError Error IndexError AttributeError".split()
 )
@@ -67,8 +70,6 @@ def _path(case: Case, path: str) -> Judgement | None:
     if at < 0 and len(parts) == 1:
         at = index.folded.find(f"{parts[0]}/")
         at = at if at >= 0 or len(parts[0]) < 5 else find_word(index.folded, parts[0])
-    if at < 0 and "." in parts[-1]:
-        at = find_word(index.folded, parts[-1])
     return kept(at, at + len(joined)) if at >= 0 else None
 
 
@@ -151,9 +152,9 @@ def judge_word(case: Case, fact: Fact) -> Judgement:
     if at >= 0:
         return kept(at, at + len(word))
     last = re.split(r"\.|::|->", word)[-1]
-    at = index.names.get(canonical(word), -1)
+    at = index.find_name(word)
     if at < 0 and len(last) > 3:
-        at = index.names.get(canonical(last), -1)
+        at = index.find_name(last)
     if at >= 0 and fact.kind != FactKind.TICKET:
         return kept(at, at + len(last))
     return (
@@ -189,17 +190,20 @@ def judge_command(case: Case, fact: Fact) -> Judgement:
     if at >= 0:
         return _ended(case, fact, at, at + len(line))
     words = {word.strip("\"'`;|&()") for word in line.split()}
-    telling = {word for word in words if len(word) > 3 and word[0] != "-" and word.isprintable()}
-    telling = set(sorted(telling)[:24])
-    there = {word for word in telling if word in index.words or word.rpartition("/")[2] in index.words}
-    if not telling or len(there) < 2:
+    telling = sorted(word for word in words if len(word) > 2 and word[0] not in "-<>0123456789")[:24]
+    if len(telling) < 2:
         return DROPPED
-    first = find_word(index.folded, max(there, key=len))
-    first = max(0, first)
-    share = len(there) / len(telling)
-    if share >= 0.7:
-        return kept(first, first + 1)
-    return partial(first, first + 1, "Some of its words stand there.") if share >= 0.4 else DROPPED
+    hits: Counter[int] = Counter()
+    for word in telling:
+        last = word.rpartition("/")[2]
+        hits.update(index.spots.get(word) or (index.spots.get(last, []) if len(last) > 3 else []))
+    number, best = max(hits.items(), key=lambda pair: (pair[1], -pair[0]), default=(0, 0))
+    if best < 2 or best < 0.5 * len(telling):
+        return DROPPED
+    where = index.sentences[number]
+    if best >= 0.75 * len(telling):
+        return kept(where.start, where.end)
+    return partial(where.start, where.end, "Some of its words stand there.")
 
 
 def _ended(case: Case, fact: Fact, start: int, end: int) -> Judgement:
@@ -231,10 +235,10 @@ def judge_error(case: Case, fact: Fact) -> Judgement:
             return partial(at, at + len(code), "The kind of error stands there, its message does not.")
         if (slip := _slip(case, fact, FactKind.ERROR, code, lambda one: one.value)) is not None:
             return slip
-    words = {word for word in fact.words if word[0] != "="}
+    words = {word for word in fact.words if word[0] != "="} - content(" ".join(_PATHS.findall(fact.text)))
     if len(words) < 2:
         return DROPPED
-    best = max(index.sentences, key=lambda one: len(one.words & words), default=None)
+    best = max(index.failing, key=lambda one: len(one.words & words), default=None)
     share = len(best.words & words) / len(words) if best is not None else 0.0
     if best is not None and share >= 0.6 and len(best.words & words) >= 2:
         return kept(best.start, best.end)

@@ -15,8 +15,8 @@
 from __future__ import annotations
 
 import math
+import re
 
-from contextlab.core.audit.language.normalise import canonical
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.index import Index, Sentence
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept, partial
@@ -24,6 +24,7 @@ from contextlab.core.audit.results import Fact, FactKind
 
 ORDERING = (FactKind.RULE, FactKind.USER_CORRECTION)
 _HITS = 12
+_KEEPS = re.compile(r"\b(?:keep|leave|stays?|bleib\w*)\b|保持|保留|維持", re.IGNORECASE)
 
 
 def judge_sentence(case: Case, fact: Fact) -> Judgement:
@@ -35,23 +36,25 @@ def judge_sentence(case: Case, fact: Fact) -> Judgement:
     exact = sorted(word[1:] for word in fact.words if word[0] == "=")
     soft = frozenset(word for word in fact.words if word[0] != "=")
     if exact:
-        judged = _by_objects(index, fact, exact)
+        judged = _by_objects(index, fact, exact, soft)
         if judged is not None:
             return judged
     return _by_words(index, fact, soft)
 
 
-def _by_objects(index: Index, fact: Fact, exact: list[str]) -> Judgement | None:
+def _by_objects(index: Index, fact: Fact, exact: list[str], soft: frozenset[str]) -> Judgement | None:
     """The verdict by names, paths and quoted words; None where the text has none of them."""
     places = {word: hits for word in exact if (hits := _hits(index, word))}
     if not places:
         return None
-    ordering = fact.kind in ORDERING
+    ordering, keeps = fact.kind in ORDERING, _KEEPS.search(fact.text) is not None
     for hits in places.values():
         for at, size in hits:
             sentence = index.sentence_at(at)
             if sentence is None or (ordering and not sentence.orders):
                 continue
+            if keeps and "delete" in sentence.words and "delete" not in soft:
+                continue  # what had to stay was removed
             if 2 * len(places) > len(exact):
                 return kept(at, at + size)
             return partial(at, at + size, f"Of {len(exact)} things that it names, {len(places)} stand there.")
@@ -86,7 +89,7 @@ def _hits(index: Index, word: str) -> list[tuple[int, int]]:
             at += len(form)
         if hits:
             return hits
-    at = index.names.get(canonical(word), -1) if word.isascii() and len(word) > 3 else -1
+    at = index.find_name(word) if word.isascii() and len(word) > 3 else -1
     return [(at, len(word))] if at >= 0 else []
 
 

@@ -164,7 +164,7 @@ def judge_setting(case: Case, fact: Fact) -> Judgement:
     for one in named:
         if one.value == fact.value:
             return kept(one.start, one.end)
-    at = index.names.get(fact.subject, -1)
+    at = index.find_name(fact.subject)
     if at >= 0 and fact.value in index.folded[at : at + 120]:
         return kept(at, at + len(fact.subject))
     for one in named:
