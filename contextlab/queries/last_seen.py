@@ -6,10 +6,8 @@ yet, a word that stands everywhere) the answer says so: then "not there" is not 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
@@ -26,7 +24,8 @@ from contextlab.core.audit.last_seen import (
 )
 from contextlab.core.audit.search_words import SearchQuery, near, variants
 from contextlab.core.items import KIND_CODE, KINDS, Kind
-from contextlab.store.models import CompactionRecord, ItemRecord, SearchState, Session, SpanRecord, View
+from contextlab.queries.spans_kept import spans_of
+from contextlab.store.models import CompactionRecord, ItemRecord, SearchState, Session, View
 from contextlab.store.search import Candidate, find
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
@@ -40,7 +39,6 @@ EVERYWHERE = 25
 """Hits of a search over all sessions."""
 AROUND = 80
 """Letters shown on both sides of a find."""
-SPANS_KEPT = 8
 SUMMARY_BYTES = 256 * 1024
 
 _COLUMNS = ("kind", "tool", "native_id", "first_step", *TEXT_COLUMNS)
@@ -290,25 +288,3 @@ def _why(found: LastSeen, seen: Seen, answer: str, last: int | None) -> str:
     if last:
         return "What held it is no longer in the context." + past
     return "Nothing before this step holds it. (System prompt and hidden reasoning are not in every log.)"
-
-
-_kept: OrderedDict[tuple[UUID, int], SpanIndex] = OrderedDict()
-_lock = Lock()
-
-
-def spans_of(view: View | None) -> SpanIndex:
-    """The spans of a view by item; those of the views looked at last are kept in memory."""
-    if view is None:
-        return SpanIndex(())
-    key = (view.uid, view.version)
-    with _lock:
-        if (found := _kept.get(key)) is not None:
-            _kept.move_to_end(key)
-            return found
-    columns = ("first_item", "last_item", "verdict", "reason", "first_step", "end_step")
-    made = SpanIndex(SpanRecord.objects.filter(view=view).values_list(*columns).iterator(chunk_size=5000))
-    with _lock:
-        _kept[key] = made
-        while len(_kept) > SPANS_KEPT:
-            _kept.popitem(last=False)
-    return made
