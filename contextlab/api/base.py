@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from contextlab.api.errors import bad_value, handle, not_found
 from contextlab.queries.session import ViewLine, find_session, find_view
+from contextlab.queries.views import find_layer
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import Session, Workspace
 
@@ -80,6 +81,10 @@ class Opened:
     def view_id(self) -> int:
         """Key of the view; -1, which no row has, while there is none."""
         return -1 if self.view is None else self.view.id
+
+    def at(self, step: int) -> Opened:
+        """The same for a step: what it shares with the view below it is read from there."""
+        return self if self.view is None else replace(self, view=find_layer(self.session, self.view, step))
 
     @property
     def rows(self) -> dict[str, int]:

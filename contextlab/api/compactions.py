@@ -18,13 +18,12 @@ from contextlab import tasks
 from contextlab.api.base import ApiView, number_in, text_in
 from contextlab.api.errors import bad_value, not_found
 from contextlab.api.schema import query
-from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
 from contextlab.services import compaction, runs
 from contextlab.store.models import Run, View
-from contextlab.store.offloads import DjangoOffloadStore
 
 KEY = "Idempotency-Key"
+MOST_PINS = 500
 
 
 class CompactionList(ApiView):
@@ -117,15 +116,23 @@ class Memory(ApiView):
                 "view", "a view or a branch; without it the promoted branch, the newest one, else as recorded"
             ),
             query("version", "of a branch: this version of its memory", int),
+            query("pin", "id of an item that the agent's own compaction shall keep; may be repeated"),
+            query("instructions", "what its own compaction shall keep besides"),
         ],
     )
     def get(self, request: Request, uid: UUID) -> Response:
-        """The memory for an agent to go on from, valid for the provider; `repairs` says what that took."""
+        """The memory for an agent to go on from, valid for the provider; `repairs` says what that took.
+
+        `resume` is the line that takes up the agent's own session, `compact` the one that has it compact by itself and
+        keep what is pinned: by the query, else as the compaction was told that made the memory. `offloads` are the
+        originals that the memory points to; `reload/` of the session is the tool that fetches them.
+        """
         session = self.open_session(uid)
         with refusals("query"):
             version = number_in(request, "version", 1)
             held = compaction.memory_of(session, text_in(request, "view", 80), version)
             made = compaction.export_memory(held, text_in(request, "format", 40) or "openai_chat")
+            line = compaction.compact_line(held, *_wishes(request, held))
         answer = {
             "view": held.view.name,
             "version": held.version.version if held.version else None,
@@ -134,24 +141,19 @@ class Memory(ApiView):
             "document": made.document,
             "repairs": list(made.repairs),
             "resume": compaction.resume_line(session),
+            "compact": line,
+            "offloads": compaction.offloads_in(held),
         }
         return Response(answer)
 
 
-class OffloadOne(ApiView):
-    """GET /api/offloads/{id}/"""
-
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """The originals under an id, as items and as the text that the model's own reload tool gives."""
-        store = DjangoOffloadStore(self.workspace)
-        items = store.get(name)
-        if not items:
-            raise not_found("offloaded original")
-        rows = [
-            {"id": item.id, "kind": str(item.kind), "tool": item.tool, "text": item.text} for item in items
-        ]
-        return Response({"id": name, "items": rows, "text": ReloadTool(store).call(name)})
+def _wishes(request: Request, held: compaction.Held) -> tuple[list[str], str]:
+    """Pins and instructions of the query, else those of the compaction that made the memory."""
+    pins, instructions = (
+        request.query_params.getlist("pin")[:MOST_PINS],
+        text_in(request, "instructions", 2000),
+    )
+    return (pins, instructions) if pins or instructions else compaction.wishes_of(held)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from contextlab.api.seen import seen_items
 from contextlab.api.shapes import SeenItem, StepShape, report_values
 from contextlab.queries.keyset import Key, encode
 from contextlab.queries.step import HEAD_COLUMNS, REPORT_COLUMNS, ReportFigures, StepHead
+from contextlab.queries.views import layers
 from contextlab.store.models import StepRecord, StepReport
 
 PLACE = (Key("position", int), Key("in_context", int))
@@ -62,7 +63,7 @@ class StepItems(ApiView):
     @extend_schema(responses=paged(SeenItem), parameters=[VIEW, CURSOR, LIMIT])
     def get(self, request: Request, uid: UUID, number: int) -> Response:
         """Every item that stood before the step, with its verdict and reason; left out ones are in it, too."""
-        opened = self.open_view(request, uid)
+        opened = self.open_view(request, uid).at(number)
         step = (
             StepRecord.objects.filter(**opened.rows, number=number_of(number, "step")).values("upto").first()
         )
@@ -84,8 +85,13 @@ def step_lines(opened: Opened, rows: QuerySet[StepRecord]) -> Iterable[dict[str,
 
 
 def _with_reports(opened: Opened, heads: list[StepHead]) -> Iterable[dict[str, Any]]:
-    reports = StepReport.objects.filter(view_id=opened.view_id, step__in=[head.number for head in heads])
-    found = {values[0]: ReportFigures(*values) for values in reports.values_list(*REPORT_COLUMNS)}
+    found: dict[int, ReportFigures] = {}
+    numbers = [head.number for head in heads]
+    for view, first in layers(opened.view_id):
+        own = [number for number in numbers if number >= first]
+        numbers = [number for number in numbers if number < first]
+        reports = StepReport.objects.filter(view_id=view, step__in=own) if own else StepReport.objects.none()
+        found |= {values[0]: ReportFigures(*values) for values in reports.values_list(*REPORT_COLUMNS)}
     return [_line(opened, head, found.get(head.number)) for head in heads]
 
 

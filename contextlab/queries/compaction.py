@@ -66,12 +66,16 @@ class CompactionPage:
     result: dict[str, Any] | None
     report: dict[str, Any] | None
     fates: Sequence[Sequence[Any]]
+    offloads: Sequence[dict[str, Any]]
+    """The originals that it put aside: id, reason, number of items."""
     events: Sequence[dict[str, Any]]
     flags: Sequence[dict[str, Any]]
     tokens_before: int | None
     tokens_after: int | None
     token_source: str
     """counted or estimated; empty before the end."""
+    payback: dict[str, Any] | None
+    """After how many steps it pays back (`steps`), with the shares and the prices that say so; None = unknown."""
     seconds: float | None
     branch: str | None
     """Name of the branch that holds the memory; None where nothing was written."""
@@ -141,8 +145,8 @@ _PARENTS = ("parent__compaction__run", "parent__restored__compaction__run")
 _JOB = (
     "base_version", "before_step", "before_compaction", "policy", "policy_name", "policy_hash", "instructions",
     "keep_recent", "pins", "trigger", "allow_model", "model", "asked_at", "phase", "revision", "at_step", "upto",
-    "reason", "raw_reply", "usage", "prices", "cost", "method", "result", "report", "fates", "events", "flags",
-    "tokens_before", "tokens_after", "token_source", "seconds",
+    "reason", "raw_reply", "usage", "prices", "cost", "method", "result", "report", "fates", "offloads", "events",
+    "flags", "tokens_before", "tokens_after", "token_source", "payback", "seconds",
 )  # fmt: skip
 
 

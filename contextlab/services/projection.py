@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -96,10 +96,7 @@ def open_view(session: Session, name: str) -> tuple[View, Run | None]:
     if name == RECORDED:
         view = recorded_views([session])[session.pk]
     else:
-        from contextlab.queries.policies import known_policy
-
-        policy = known_policy(session.workspace_id, name)
-        fields = {"kind": View.Kind.POLICY, "policy": dict(policy.document), "policy_hash": policy.hash}
+        fields = _fields(session, name)
         view, _ = View.objects.get_or_create(session=session, name=name, defaults=fields)
         if view.policy_hash != fields["policy_hash"]:
             View.objects.filter(pk=view.pk).update(**fields, stale=True)
@@ -107,6 +104,19 @@ def open_view(session: Session, name: str) -> tuple[View, Run | None]:
     if is_current(session, view):
         return view, None
     return view, request(session, view)
+
+
+def _fields(session: Session, name: str) -> dict[str, Any]:
+    """What makes the view of a policy, or of a policy on top of a branch."""
+    from contextlab.queries.policies import known_policy
+    from contextlab.queries.views import on_top
+
+    found = on_top(session, name)
+    policy = found.policy if found else known_policy(session.workspace_id, name)
+    fields = {"kind": View.Kind.POLICY, "policy": dict(policy.document), "policy_hash": policy.hash}
+    if found is None:
+        return fields
+    return fields | {"policy_hash": found.hash, "base": found.branch, "base_step": found.branch.base_step}
 
 
 def view_names() -> list[str]:
@@ -201,6 +211,7 @@ def _make(job: Job, writer: ViewWriter) -> Made:
     replayer = _replayer(job)
     wrong = disproved_models(timeline.steps)
     chart, figures = ChartMaker(len(timeline.steps)), Figures()
+    marks = _shared(view, timeline, chart)
     for result in replayer.run():
         step, report = result.step, result.report
         limit, _ = step_limit(step, wrong)
@@ -210,7 +221,7 @@ def _make(job: Job, writer: ViewWriter) -> Made:
     spans = replayer.spans()
     view.counted = figures.counted
     fires = None if isinstance(replayer, RecordedReplayer) else replayer.fires
-    view.chart = chart.chart(marks_of(job.session, timeline, fires), figures.counted)
+    view.chart = chart.chart([*marks, *marks_of(job.session, timeline, fires)], figures.counted)
     view.steps = len(timeline.steps)
     writer.end(view, spans)
     view.revision, view.stale = job.session.revision, False
@@ -224,6 +235,17 @@ def _make(job: Job, writer: ViewWriter) -> Made:
         fires or (),
         () if isinstance(replayer, RecordedReplayer) else replayer.decisions,
     )
+
+
+def _shared(view: View, timeline: Timeline, chart: ChartMaker) -> list[dict[str, Any]]:
+    """Put the steps that a view shares with the one below it on its chart; returns the marks among them."""
+    if view.base_id is None:
+        return []
+    from contextlab.services.continuing import marks_before, steps_before
+
+    for point in steps_before(view, timeline):
+        chart.add(point)
+    return marks_before(view)
 
 
 def _replayer(job: Job) -> RecordedReplayer | Replayer:
@@ -243,7 +265,12 @@ def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer:
         policy = parse_policy(job.view.policy or {})
     except PolicyError as error:
         raise Refused(f"The policy of this view cannot be used: {error}") from error
-    return Replayer(job.timeline, policy, count=count, texts=SessionTexts(job.session))
+    texts = SessionTexts(job.session)
+    if job.view.base_id is None:
+        return Replayer(job.timeline, policy, count=count, texts=texts)
+    from contextlab.services.continuing import beginning_of
+
+    return Replayer(job.timeline, policy, count=count, texts=texts, beginning=beginning_of(job.view))
 
 
 def _summarised(spans: Iterable[Span]) -> dict[int, int]:

@@ -93,7 +93,7 @@ class ViewWriter:
         """All reports of the view are given: write its spans, and remove reports of steps that are no more."""
         self._end_block(view)
         if len(view.digests) > self._number:
-            self._old_reports.append((view, self._number * BLOCK + 1, None))
+            self._old_reports.append((view, _first_of(view, self._number), None))
             del view.digests[self._number :]
         self._number = 0
         self._write_spans(view, [span_row(span) for span in spans])
@@ -127,7 +127,7 @@ class ViewWriter:
             return
         self._make_room(len(rows))
         if number < len(view.digests):
-            first = number * BLOCK + 1
+            first = _first_of(view, number)
             self._old_reports.append((view, first, first + BLOCK - 1))
         view.digests[number : number + 1] = [digest]
         self._touched[view.pk] = view
@@ -153,6 +153,11 @@ class ViewWriter:
         self._touched[view.pk] = view
         self._batch.add(model, columns, [(view.pk, *row) for row in rows])
         self._rows += len(rows)
+
+
+def _first_of(view: View, block: int) -> int:
+    """The first step of a block; a view on top of a branch has none before the branch's step."""
+    return (view.base_step or 1) + block * BLOCK
 
 
 def _save(view: View) -> None:

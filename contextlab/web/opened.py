@@ -12,7 +12,7 @@ from django.urls import register_converter, reverse
 from django.urls.converters import IntConverter
 
 from contextlab.core.policy import BUILTINS
-from contextlab.queries import policies
+from contextlab.queries import policies, views
 from contextlab.queries.runs import RunView, run_view
 from contextlab.queries.session import ViewLine, find_session, find_view
 from contextlab.queries.step import Seen
@@ -26,6 +26,7 @@ LARGEST = 2**31 - 1
 """Positions and step numbers are 32-bit columns; PostgreSQL refuses to compare them with more."""
 
 VIEW_WORDS = {RECORDED: "the session as its own log says it went", **policies.WORDS}
+ON_TOP = "the rest of the log on top of a branch's memory, or a policy of yours"
 OWN_SHOWN = 6
 """Policies of the workspace in the view switch; all of them stand on the policies page."""
 
@@ -49,6 +50,12 @@ class Opened:
     def seen(self) -> Seen:
         """The same for queries."""
         return Seen(self.session.pk, self.session.revision, self.view_id, self.name == RECORDED)
+
+    def at(self, step: int) -> Opened:
+        """The same for a step: what it shares with the view below it is read from there."""
+        return (
+            self if self.view is None else replace(self, view=views.find_layer(self.session, self.view, step))
+        )
 
     @property
     def query(self) -> str:
@@ -77,7 +84,7 @@ def open_session(request: HttpRequest, uid: UUID) -> Opened:
     if session is None:
         raise Http404("There is no such session.")
     name = request.GET.get("view") or RECORDED
-    if name != RECORDED and not policies.is_known(session.workspace_id, name):
+    if not views.can_open(session, name):
         raise Http404("There is no such view: " + ", ".join(VIEW_WORDS) + " are known.")
     return Opened(session, name, find_view(session, name))
 
@@ -86,7 +93,7 @@ def open_page(request: HttpRequest, uid: UUID) -> Opened:
     """The same, and whatever is missing of the view is asked for: a view is made when somebody looks at it."""
     opened = open_session(request, uid)
     session = opened.session
-    wanted = "" if opened.name == RECORDED else policies.hash_of(session.workspace_id, opened.name)
+    wanted = views.hash_of(session, opened.name)
     if not session.steps or (opened.view and opened.view.is_current(session, wanted)):
         return opened
     _, run = open_view(session, opened.name)
@@ -103,7 +110,7 @@ def view_links(opened: Opened, page: str, *place: int) -> Sequence[ViewLink]:
     return [
         ViewLink(
             "as recorded" if name == RECORDED else name,
-            VIEW_WORDS.get(name) or "a policy of yours, or a preset",
+            VIEW_WORDS.get(name) or (ON_TOP if views.BETWEEN in name else "a policy of yours, or a preset"),
             address if name == RECORDED else f"{address}?{urlencode({'view': name})}",
             name == opened.name,
         )

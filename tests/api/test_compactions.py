@@ -15,6 +15,7 @@ from tests.api.conftest import Api
 from tests.services.compaction.doing import STRUCTURED
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
+from tests.support.fake_openai import FakeOpenAI, says
 
 JSON = {"content_type": "application/json"}
 
@@ -104,3 +105,50 @@ def test_originals_that_were_put_aside(api: Api, session: Any) -> None:
     assert found["items"] == [{"id": "r", "kind": "tool_result", "tool": None, "text": "all of it"}]
     assert found["text"] == "all of it"
     api.get("offloads/o-2/", 404)
+    api.get("offloads/%00/", 404)
+
+
+OFFLOADING = {
+    "version": 1,
+    "name": "offloads",
+    "compaction": {"kind": "auto_context", "large_payload_threshold": 300, "last_keep": 2, "gate_s3": False},
+}
+
+
+def test_the_originals_of_a_run_are_listed_and_reloaded(api: Api, session: Any, settings: Any) -> None:
+    """With the run, with the session, with the memory that points to them; and by the tool that a model calls."""
+    at = f"sessions/{session.uid}/"
+    body = {"policy": OFFLOADING, "before_compaction": 1, "confirm": True}
+    with FakeOpenAI(says("a short summary")) as server:
+        settings.MODEL_BASE_URL, settings.MODEL_NAME = server.url, "gpt-4o"
+        asked = api.post(at + "compactions/", body, 202, **JSON)
+        perform(Run.objects.get(uid=asked["id"]))
+    done = api.get(f"compactions/{asked['id']}/")
+    assert done["state"] == "done", done
+    names = [one["id"] for one in done["offloads"]]
+    assert names
+    assert all(one["items"] > 0 for one in done["offloads"])
+    assert [one["id"] for one in api.get(at + "offloads/")["results"]] == names
+    memory = api.get(at + "memory/")
+    assert set(memory["offloads"]) <= set(names)
+    assert memory["offloads"]
+    schema = api.get(at + "reload/")
+    (parameter,) = schema["parameters"]["required"]
+    original = api.get(f"offloads/{names[0]}/")["text"]
+    assert api.post(at + "reload/", {parameter: names[0]}, **JSON) == {"text": original}
+    for wrong in ({parameter: "nobody"}, {parameter: 3}, {parameter: "a\u0000b"}, {}, [], {"x": 1}):
+        assert "text" in api.post(at + "reload/", wrong, **JSON)
+
+
+def test_the_line_for_the_agents_own_compaction(api: Api, session: Any) -> None:
+    """By the query, else by what the compaction was told that made the memory."""
+    at = f"sessions/{session.uid}/"
+    first = api.get(at + "items/", limit=1)["results"][0]["id"]
+    body = {"policy": STRUCTURED, "before_step": 12, "pins": [first], "instructions": "mind the ports"}
+    perform(Run.objects.get(uid=api.post(at + "compactions/", body, 202, **JSON)["id"]))
+    memory = api.get(at + "memory/")
+    assert memory["compact"].startswith('/compact mind the ports Keep word for word: "prompt 0 of s1')
+    asked = api.get(at + "memory/", pin=first, instructions="nothing else")
+    assert asked["compact"].startswith("/compact nothing else Keep word for word")
+    assert api.get(at + "memory/", view="recorded")["compact"] == "/compact"
+    assert memory["resume"] == f"claude --resume {session.native_id}"

@@ -29,10 +29,11 @@ from contextlab.services.compaction.versions import (
     compact_line,
     export_memory,
     memory_of,
-    offloads_of,
+    offloads_in,
     promote,
     restore,
     resume_line,
+    wishes_of,
 )
 
 __all__ = [
@@ -50,7 +51,7 @@ __all__ = [
     "export_memory",
     "memory_of",
     "model_status",
-    "offloads_of",
+    "offloads_in",
     "perform",
     "preview",
     "promote",
@@ -60,4 +61,5 @@ __all__ = [
     "resume_line",
     "running",
     "try_model",
+    "wishes_of",
 ]

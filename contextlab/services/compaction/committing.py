@@ -6,7 +6,6 @@ changed since the run read it. What came behind the last replaced item follows; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,19 +16,16 @@ from contextlab.core.committing.commit import merged
 from contextlab.core.committing.compacting import UNSUPPORTED, result_answer, unsupported_confirmations
 from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import Outcome, Snapshot
-from contextlab.core.items import VERDICT_CODE, Verdict
+from contextlab.core.items import Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
-from contextlab.queries import fates
+from contextlab.services.compaction.costs import Written, costs_of, payback_of
 from contextlab.services.compaction.given import count_of
-from contextlab.services.compaction.memory import MOST_FATES, Held, pack, read_branch, read_memory
+from contextlab.services.compaction.memory import Held, pack, read_branch, read_memory
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.services.reports import REPORT_COLUMNS, report_row
+from contextlab.services.compaction.shown import Run, joined, show, write_report, write_spans
 from contextlab.services.work import Work
-from contextlab.store.models import CompactionJob, MemoryVersion, Session, SpanRecord, StepReport, View
+from contextlab.store.models import CompactionJob, MemoryVersion, Session, View
 from contextlab.store.offloads import DjangoOffloadStore
-
-Run = tuple[int, int, str, str]
-"""First and last position, verdict, reason."""
 
 
 def commit(
@@ -49,10 +45,19 @@ def commit(
         store = DjangoOffloadStore(held.session.workspace, held.session)
         for offload in outcome.offloads:
             store.put(offload)
-        view = held.view if held.view.kind == View.Kind.BRANCH else _branch(now, outcome)
+        again = held.view.kind == View.Kind.BRANCH
+        view = held.view if again else _branch(now, outcome)
         version = _version(view, now, after, job)
         _result(job, now, held, outcome, seconds)
-    return {"branch": view.name, "version": version.version, "reason": ""}
+        if again:
+            job.refresh_from_db()
+            show(view, version)
+    return answer_of(version)
+
+
+def answer_of(version: MemoryVersion) -> dict[str, Any]:
+    """What the run of a compaction says of the memory that it made."""
+    return {"branch": version.view.name, "version": version.version, "reason": ""}
 
 
 def _now(held: Held, job: CompactionJob) -> Held | None:
@@ -89,29 +94,12 @@ def _branch(held: Held, outcome: Outcome) -> View:
         number += 1
     view = View.objects.create(
         session=session, kind=View.Kind.BRANCH, name=f"branch-{number}", base=held.view, base_step=held.at_step,
-        revision=session.revision, steps=held.at_step, stale=False, version=1,
+        base_upto=held.upto, revision=session.revision, steps=held.at_step, stale=False, version=1,
     )  # fmt: skip
-    left = fates.oldest_fates(held.view.pk, held.at_step, 0, held.upto, limit=MOST_FATES) if held.upto else []
-    runs = [
-        (fate.first, fate.last, str(fate.verdict), str(fate.reason or "")) for fate in left if fate.left_out
-    ]
-    ours = [run for run in runs_of(held, outcome) if run[2] != Verdict.KEPT]
-    SpanRecord.objects.bulk_create(
-        SpanRecord(
-            view=view, first_item=first, last_item=last, verdict=VERDICT_CODE[Verdict(verdict)], reason=reason,
-            first_step=held.at_step, end_step=held.at_step + 1,
-        )
-        for first, last, verdict, reason in sorted([*runs, *ours])
-    )  # fmt: skip
-    _step_report(view, held, outcome)
+    left = [(one.first, one.last, str(one.verdict), str(one.reason or "")) for one in held.out]
+    write_spans(view, sorted([*left, *runs_of(held, outcome)]))
+    write_report(view, outcome.result.report if outcome.result else None)
     return view
-
-
-def _step_report(view: View, held: Held, outcome: Outcome) -> None:
-    if outcome.result is None or outcome.result.report is None:
-        return
-    row = report_row(held.at_step, outcome.result.report)
-    StepReport.objects.create(view=view, **dict(zip(REPORT_COLUMNS[1:], row, strict=True)))
 
 
 def _version(view: View, held: Held, after: Snapshot, job: CompactionJob) -> MemoryVersion:
@@ -157,20 +145,7 @@ def runs_of(held: Held, outcome: Outcome) -> list[Run]:
     ]
     if held.summary_at is not None:
         placed.append((held.summary_at, str(Verdict.SUMMARISED), "compacted"))
-    return list(_joined(sorted(placed)))
-
-
-def _joined(placed: Iterable[tuple[int, str, str]]) -> Iterable[Run]:
-    run: Run | None = None
-    for at, verdict, reason in placed:
-        if run is not None and run[1] + 1 == at and run[2:] == (verdict, reason):
-            run = (run[0], at, verdict, reason)
-            continue
-        if run is not None:
-            yield run
-        run = (at, at, verdict, reason)
-    if run is not None:
-        yield run
+    return list(joined(sorted(placed)))
 
 
 def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds: float) -> None:
@@ -180,6 +155,9 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
         return
     unsupported = unsupported_confirmations(result, held.snapshot.items)
     figures = figures_of(held.snapshot, outcome, count_of(held))
+    costs = costs_of(job)
+    usage = costs.get("usage")
+    written = Written(usage["output_tokens"], costs.get("cost")) if usage else None
     values = {
         "revision": now.revision,
         "at_step": now.at_step,
@@ -190,6 +168,9 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
         "result": result_answer(result),
         "report": asdict(result.report) if result.report else None,
         "fates": runs_of(now, outcome),
+        "offloads": [
+            {"id": one.id, "reason": one.reason, "items": len(one.items)} for one in outcome.offloads
+        ],
         "events": [_event(one) for one in outcome.events],
         "flags": [
             {"section": "user_confirmations", "text": text, "why": UNSUPPORTED} for text in unsupported
@@ -198,6 +179,8 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
         "tokens_after": figures.tokens_after,
         "token_source": figures.token_source,
         "seconds": seconds,
+        **costs,
+        "payback": payback_of(now.session, now.at_step, figures.tokens_before, figures.tokens_after, written),
     }
     CompactionJob.objects.filter(pk=job.pk).update(**values)
 

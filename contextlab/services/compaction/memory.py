@@ -12,10 +12,12 @@ import zstandard
 from contextlab.core.codec import item_fields, read_items
 from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
-from contextlab.core.items import KIND_CODE, Item, Kind, Verdict
-from contextlab.core.projecting.stand_ins import LOG_CLEARED, result_cleared
+from contextlab.core.items import KIND_CODE, Item, Kind, Reason, Verdict
+from contextlab.core.projecting.stand_ins import cleared_text
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
+from contextlab.queries.fires import summary_before
+from contextlab.queries.views import layer_at
 from contextlab.services.compaction.replayed import ends_changed, fates_at_end, fates_before
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.store.items import ITEM_COLUMNS, items_of_rows
@@ -23,6 +25,11 @@ from contextlab.store.models import CompactionRecord, ItemRecord, MemoryVersion,
 
 CHUNK = 2000
 MOST_FATES = 10_000_000
+OF_LOG = frozenset({
+    Reason.ABANDONED_BRANCH, Reason.CONTEXT_CLEARED, Reason.ROLLED_BACK, Reason.EARLIER_FILE, Reason.LOG_SUMMARY,
+    Reason.UI_ONLY,
+})  # fmt: skip
+"""Why items leave memory in the view of a policy, besides its own compactions."""
 
 
 @dataclass(slots=True)
@@ -43,6 +50,8 @@ class Held:
     """Of a branch."""
     summary_at: int | None = None
     """Position of the log's own summary that stands in the snapshot as its summary."""
+    out: tuple[Fate, ...] = ()
+    """What had become of items of the log that are not in it; of a view of the log."""
     changed: frozenset[str] = frozenset()
     """Ids of items of the log that do not stand as they stand there: their result was cleared."""
 
@@ -62,8 +71,19 @@ def read_memory(
     if view.kind == View.Kind.RECORDED and at_step > session.steps and ends_changed(session):
         found = fates_at_end(session)
     else:
-        found = fates.oldest_fates(view.pk, at_step, 0, upto, limit=MOST_FATES) if upto else []
-    return _held(Held(session, view, Snapshot(), session.revision, at_step, upto), found)
+        layer = layer_at(view.pk, at_step)
+        found = fates.oldest_fates(layer, at_step, 0, upto, limit=MOST_FATES) if upto else []
+    held = Held(session, view, Snapshot(), session.revision, at_step, upto)
+    return _held(held, found) if view.kind == View.Kind.RECORDED else _under_policy(held, found)
+
+
+def _under_policy(held: Held, found: list[Fate]) -> Held:
+    """The memory of a policy's view: what is only not shown to the model at a step is in it as ever."""
+    held = _held(held, [one for one in found if one.verdict == Verdict.SUMMARISED or one.reason in OF_LOG])
+    stands = summary_before(layer_at(held.view.pk, held.at_step), held.at_step)
+    if stands is not None and any(one.verdict == Verdict.SUMMARISED for one in held.out):
+        held.snapshot = replace(held.snapshot, summary=stands.summary)
+    return held
 
 
 def _before_compaction(session: Session, view: View, number: int) -> Held:
@@ -84,6 +104,7 @@ def _held(held: Held, found: list[Fate], without: int | None = None) -> Held:
     cleared = _cleared(found)
     held.changed = frozenset(row["native_id"] for row in rows if row["position"] in cleared)
     held.positions = {row["native_id"]: row["position"] for row in rows}
+    held.out = tuple(one for one in found if one.left_out)
     summary = next((item for item in reversed(items) if item.kind == Kind.SUMMARY), None)
     if summary is not None:
         held.summary_at = held.positions[summary.id]
@@ -103,6 +124,8 @@ def read_branch(view: View, version: int | None = None) -> Held:
         before = read_memory(session, view.base, min(view.base_step, session.steps + 1))
         return replace(before, view=view, version=found)
     upto = session.items if view.base_step > session.steps else _upto(session, view.base_step)
+    if view.base_upto is not None and view.revision == session.revision:
+        upto = view.base_upto  # the log may have gone on before it came to the branch's step
     stored = unpack(bytes(found.payload))
     names = [one for one in stored if isinstance(one, str)]
     log = {item.id: (item, at) for item, at in _named(session, names)}
@@ -203,6 +226,5 @@ def _cleared(found: list[Fate]) -> dict[int, str]:
 def _as_seen(item: Item, row: dict[str, Any], reason: str, tools: dict[int, str]) -> Item:
     """A cleared result with its placeholder."""
     tool = item.tool or tools.get(row["pair"] if row["pair"] is not None else -1)
-    by_log = reason == "micro_compacted"
-    text = LOG_CLEARED if by_log else result_cleared(tool, item.call_id)
+    text = cleared_text(reason, tool, item.call_id, item.text)
     return replace(item, text=text, chars=len(text), tokens=None)

@@ -12,20 +12,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from contextlab.adapters.prices import price_of
 from contextlab.core.agent.live import Compaction
 from contextlab.core.committing.compacting import compacted
 from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import Deps
 from contextlab.core.errors import CompactError, ContextLabError
-from contextlab.core.language_model import ModelError, ModelUsage
+from contextlab.core.language_model import ModelError
 from contextlab.core.policy import Policy, parse_policy
-from contextlab.core.summarising.asking import added
 from contextlab.core.summarising.summary_budget import WithinBudget
-from contextlab.services.compaction.committing import commit
+from contextlab.services.compaction.committing import answer_of, commit
+from contextlab.services.compaction.costs import costs_of
 from contextlab.services.compaction.given import count_of, deps_for
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import KeepingModel
@@ -64,6 +62,9 @@ def perform(work: Work) -> Outcome:
     job = jobs.filter(run=work.run).first()
     if job is None:
         raise Refused("The session was deleted.")
+    if (earlier := job.memories.select_related("view").first()) is not None:
+        # A worker died behind the commit: what it made is there, and nothing is made twice.
+        return Outcome(result=answer_of(earlier))
     try:
         task = Task(work, job, parse_policy(job.policy), KeepingModel(work, job), time.monotonic())
         return _planned(task)
@@ -74,8 +75,7 @@ def perform(work: Work) -> Outcome:
     except ContextLabError as error:
         raise Refused(f"Memory is as it was: {error}") from error
     finally:
-        _tell_costs(job)
-        CompactionJob.objects.filter(pk=job.pk).update(phase="")
+        CompactionJob.objects.filter(pk=job.pk).update(phase="", **costs_of(job))
 
 
 def _planned(task: Task) -> Outcome:
@@ -133,28 +133,6 @@ def _nothing(task: Task, held: Held, done: Compaction) -> Outcome:
         **known,
     )
     return Outcome(RunState.NOOP, {"reason": done.reason, **known})
-
-
-def _tell_costs(job: CompactionJob) -> None:
-    """Note what the model took, whatever came of it."""
-    answers = list(job.answers.order_by("id").values_list("text", "usage"))
-    if not answers:
-        return
-    usage: ModelUsage | None = None
-    for _, one in answers:
-        usage = added(usage, ModelUsage(**one))
-    if usage is None:
-        return
-    priced = None
-    for name in (usage.model, job.model):
-        priced = priced or price_of(name or "", usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-    values: dict[str, Any] = {
-        "usage": asdict(usage),
-        "raw_reply": "\n\n".join(text for text, _ in answers),
-    }
-    if priced:
-        values |= {"cost": priced.cost, "prices": priced.prices}
-    CompactionJob.objects.filter(pk=job.pk).update(**values)
 
 
 def _words(error: CompactError) -> str:

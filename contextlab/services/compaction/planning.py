@@ -13,8 +13,8 @@ from contextlab.core.errors import CompactError
 from contextlab.core.items import LEFT_OUT, Item, Verdict
 from contextlab.core.language_model import ModelMessage, ModelReply
 from contextlab.core.measuring.memory_size import text_tokens
-from contextlab.core.measuring.pays_back import pays_back
 from contextlab.core.projection import item_tokens
+from contextlab.services.compaction.costs import Written, payback_of
 from contextlab.services.compaction.given import deps_for
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import model_status
@@ -93,7 +93,8 @@ def _preview(
     estimate = _estimate(played) if asks and played.calls else Estimate()
     covered = {name for name, fate in outcome.fates.items() if fate.verdict in LEFT_OUT} if outcome else set()
     ends = [held.positions[one] + 1 for one in covered if one in held.positions]
-    gain = None if size is None else before - size
+    written = Written(estimate.output_tokens, estimate.cost) if asks else None
+    payback = payback_of(held.session, held.at_step, before, size, written)
     return Preview(
         compacts=done.state == "done",
         reason=fault or (done.reason if done.state != "done" else ""),
@@ -120,8 +121,9 @@ def _preview(
         faults=memory_faults(after) if after and done.state == "done" else (),
         missing_pins=missing,
         estimate=estimate,
-        saves_per_step=gain if gain and gain > 0 else None,
-        pays_back=None if size is None else pays_back(before, size, estimate.output_tokens),
+        saves_per_step=payback["saves_per_step"] if payback else None,
+        pays_back=payback["steps"] if payback else None,
+        payback=payback,
         items=_listed(held, done),
         items_total=len(held.snapshot.items),
     )

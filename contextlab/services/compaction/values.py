@@ -75,6 +75,8 @@ class Preview:
     """Tokens that each later step needs less."""
     pays_back: int | None = None
     """Steps until the compaction has paid for itself (prompt cache prices); None = never, or unknown."""
+    payback: dict[str, Any] | None = None
+    """The same with the shares of the input price, the model and the prices that it was computed from."""
     items: Sequence[PreviewItem] = ()
     """In order; the newest MOST_ITEMS and the oldest where there are more."""
     items_total: int = 0

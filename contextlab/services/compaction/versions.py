@@ -11,6 +11,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from contextlab.core.auto_context.tags import offload_ids
 from contextlab.core.committing.compacting import exported
 from contextlab.core.committing.transfer import as_markdown
 from contextlab.core.protocol import FORMATS as WIRES
@@ -21,6 +22,7 @@ from contextlab.services.compaction.committing import add_version
 from contextlab.services.compaction.memory import Held, read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
 from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.compaction.shown import show
 from contextlab.store.models import MemoryVersion, OffloadRecord, Session, View
 
 FORMATS = {
@@ -28,6 +30,10 @@ FORMATS = {
 } | {"markdown": "Markdown hand-over", "json": "JSON"}
 """Formats of an export by name, with their labels."""
 TRIES = 50
+QUOTED = 300
+"""Characters of a pinned text that a line for the agent repeats."""
+MOST_NAMED = 1_000
+"""Marks of originals that are looked up in one memory."""
 _RESUMES = {"claude-code": "claude --resume {}", "codex": "codex resume {}"}
 
 
@@ -60,9 +66,11 @@ def restore(view: View, version: int) -> MemoryVersion:
                 if now.version is None:
                     raise BadRequest("version", "There is no such version of this memory.")
                 origin = wanted.version and (wanted.version.restored or wanted.version)
-                return add_version(
+                made = add_version(
                     view, now.version, wanted, wanted.snapshot, MemoryVersion.Origin.RESTORE, restored=origin
                 )
+                show(view, made)
+                return made
         except IntegrityError:
             continue
     raise BadRequest("version", "Others are changing this memory all the time; try again.")
@@ -112,20 +120,37 @@ def resume_line(session: Session) -> str | None:
 def compact_line(held: Held, pins: Sequence[str], instructions: str = "") -> str:
     """What to type into the agent so that its own compaction keeps what is pinned."""
     known = {item.id: item for item in held.snapshot.items}
-    texts = [" ".join(known[pin].text.split())[:300] for pin in pins if pin in known]
+    texts = [" ".join(known[pin].text.split()) for pin in pins if pin in known]
     wishes = " ".join(
         [
             *([instructions.strip()] if instructions.strip() else []),
-            *(f'Keep word for word: "{text}".' for text in texts),
+            *map(_keep, texts),
         ]
     )
     return f"/compact {' '.join(wishes.split())}".strip()
 
 
-def offloads_of(session: Session) -> list[dict[str, Any]]:
-    """The originals that compactions of the session put aside."""
-    rows = OffloadRecord.objects.filter(session=session).order_by("id")
-    return [dict(row) for row in rows.values("offload", "reason", "created_at")]
+def _keep(text: str) -> str:
+    if len(text) <= QUOTED:
+        return f'Keep word for word: "{text}".'
+    return f'Keep word for word the text that begins with "{text[:QUOTED]}".'
+
+
+def wishes_of(held: Held) -> tuple[list[str], str]:
+    """The pins and the instructions of the compaction that made a memory; none where nobody asked for one."""
+    version = held.version
+    job = (version.restored or version).compaction if version is not None else None
+    return ([], "") if job is None else (list(job.pins), job.instructions)
+
+
+def offloads_in(held: Held) -> list[str]:
+    """Ids of the originals that the memory points to and that are kept here, in their order."""
+    texts = [held.snapshot.summary or "", *(item.text for item in held.snapshot.items)]
+    named = list(dict.fromkeys(name for text in texts for name in offload_ids(text)))
+    workspace = held.session.workspace_id
+    kept = OffloadRecord.objects.filter(workspace_id=workspace, offload__in=named[:MOST_NAMED])
+    known = set(kept.values_list("offload", flat=True))
+    return [name for name in named if name in known]
 
 
 def _must_be_branch(view: View) -> None:

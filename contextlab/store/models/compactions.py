@@ -67,12 +67,16 @@ class CompactionJob(models.Model):
     """Unit prices and version of the price list that `cost` was computed with; None = no price known."""
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     """US dollars; None = unknown."""
+    payback = models.JSONField(null=True)
+    """After how many steps it pays back, with the shares of the input price that this was computed from."""
     method = models.CharField(max_length=12, default="", blank=True)
     result = models.JSONField(null=True)
     """The sections, named as the command line's contract names them."""
     report = models.JSONField(null=True)
     fates = models.JSONField(default=list)
     """Runs of items [first position, last, verdict, reason] of what was read, in order."""
+    offloads = models.JSONField(default=list)
+    """The originals that it put aside: [{id, reason, items}]."""
     events = models.JSONField(default=list)
     flags = models.JSONField(default=list)
     """What a person should look at: [{section, text, why}] (a confirmation that no user item supports ...)."""

@@ -22,8 +22,8 @@ class View(models.Model):
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="views")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    name = models.CharField(max_length=80)
-    """`recorded` or the policy's name: the view's name in URLs."""
+    name = models.CharField(max_length=120)
+    """`recorded`, the policy's name, `branch-1`, or `branch-1:policy`: the view's name in URLs."""
     policy = models.JSONField(null=True)
     policy_hash = models.CharField(max_length=64, default="", blank=True)
     revision = models.IntegerField(default=0)
@@ -39,8 +39,11 @@ class View(models.Model):
     version = models.IntegerField(default=0)
     """Raised by every write of a projection: of two at a time the one that comes second stops."""
     base = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="branches")
-    """Of a branch: the view that it left, whose steps before `base_step` are its own as well."""
+    """Of a branch: the view that it left, whose steps before `base_step` are its own as well; of the rest of the log
+    on top of a branch: that branch."""
     base_step = models.IntegerField(null=True)
+    base_upto = models.IntegerField(null=True)
+    """Of a branch: its first memory had seen the items below, in its revision."""
     promoted_at = models.DateTimeField(null=True)
     """Of the branch whose memory is the one to go on with."""
     updated_at = models.DateTimeField(auto_now=True)

@@ -29,7 +29,7 @@ PART_WORDS = {
 
 def step(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """The page, or only its list of items for htmx."""
-    opened = open_page(request, uid)
+    opened = open_page(request, uid).at(number)
     session, wanted = opened.session, wanted_of(request)
     page = step_page(opened.seen, number, wanted)
     if page is None:
@@ -49,7 +49,7 @@ def step(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
 
 def run(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """The items of a run that was left out (or of any range), a page of rows at a time."""
-    opened = open_session(request, uid)
+    opened = open_session(request, uid).at(number)
     first, last = number_in(request, "first"), number_in(request, "last")
     scope = scope_at(opened, number)
     if first is None or last is None:
@@ -65,7 +65,7 @@ def run(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
 
 def left_out(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """What was left out by reason, counted over all spans: for steps where that takes more than a page may."""
-    opened = open_session(request, uid)
+    opened = open_session(request, uid).at(number)
     return render(request, "panels/shares.html", {"shares": all_shares(scope_at(opened, number))})
 
 

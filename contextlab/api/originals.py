@@ -1,0 +1,87 @@
+"""Originals that compactions put aside: listed, read, and reloaded by a model through its own tool."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from contextlab.api.base import ApiView
+from contextlab.api.errors import not_found
+from contextlab.api.paging import page
+from contextlab.api.schema import CURSOR, LIMIT
+from contextlab.core.agent.reload_tool import ReloadTool
+from contextlab.queries.keyset import Key
+from contextlab.store.models import OffloadRecord
+from contextlab.store.offloads import DjangoOffloadStore
+
+COLUMNS = ("offload", "reason", "created_at")
+
+
+class OffloadList(ApiView):
+    """GET /api/sessions/{id}/offloads/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[CURSOR, LIMIT])
+    def get(self, request: Request, uid: UUID) -> Response:
+        """The originals that compactions of the session put aside, oldest first; a compaction lists its own."""
+        rows = OffloadRecord.objects.filter(session=self.open_session(uid))
+        return Response(page(request, rows, [Key("id", int)], COLUMNS, _line))
+
+
+class OffloadOne(ApiView):
+    """GET /api/offloads/{id}/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """The originals under an id, as items and as the text that the model's own reload tool gives."""
+        store = DjangoOffloadStore(self.workspace)
+        items = () if "\x00" in name else store.get(name)
+        if not items:
+            raise not_found("offloaded original")
+        rows = [
+            {"id": item.id, "kind": str(item.kind), "tool": item.tool, "text": item.text} for item in items
+        ]
+        return Response({"id": name, "items": rows, "text": ReloadTool(store).call(name)})
+
+
+class Reload(ApiView):
+    """GET and POST /api/sessions/{id}/reload/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, uid: UUID) -> Response:  # noqa: ARG002
+        """The tool to offer to a model: name, description and the JSON Schema of its arguments."""
+        self.open_session(uid)
+        return Response(ReloadTool(None).schema)
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """The answer to a call of the tool, its arguments as the body: a text, also where there is nothing to give."""
+        session = self.open_session(uid)
+        arguments = request.data if isinstance(request.data, dict) else {}
+        store = DjangoOffloadStore(session.workspace, session)
+        return Response({"text": ReloadTool(_Safe(store)).answer(arguments)})
+
+
+class _Safe:
+    """Asks the database for no id that it could not hold."""
+
+    def __init__(self, store: DjangoOffloadStore) -> None:
+        self._store = store
+
+    def get(self, offload_id: str) -> Any:
+        known = offload_id.isprintable() and len(offload_id) <= 255
+        return self._store.get(offload_id) if known else ()
+
+    def put(self, offload: Any) -> None:
+        raise NotImplementedError
+
+    def clear(self, offload_id: str) -> None:
+        raise NotImplementedError
+
+
+def _line(values: dict[str, Any]) -> dict[str, Any]:
+    return {"id": values["offload"], "reason": values["reason"], "created_at": values["created_at"]}

@@ -1,0 +1,71 @@
+"""What a compaction cost, and after how many of the agent's steps that has paid for itself; prices go with both."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from contextlab.adapters.prices import price_of, shares_of
+from contextlab.core.language_model import ModelUsage
+from contextlab.core.measuring.pays_back import ASSUMED, Shares, pays_back
+from contextlab.core.summarising.asking import added
+from contextlab.store.models import CompactionJob, Session, StepRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a model wrote for a compaction, or would, and what all of its part costs; None is unknown."""
+
+    output: int | None
+    cost: Decimal | None
+
+
+def costs_of(job: CompactionJob) -> dict[str, Any]:
+    """What the model took, whatever came of it, as columns of the job; {} where none was asked."""
+    answers = list(job.answers.order_by("id").values_list("text", "usage"))
+    usage: ModelUsage | None = None
+    for _, one in answers:
+        usage = added(usage, ModelUsage(**one))
+    if usage is None:
+        return {}
+    priced = None
+    for name in (usage.model, job.model):
+        priced = priced or price_of(name or "", usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    told = {"usage": asdict(usage), "raw_reply": "\n\n".join(text for text, _ in answers)}
+    return told | ({"cost": priced.cost, "prices": priced.prices} if priced else {})
+
+
+def payback_of(
+    session: Session, at_step: int, before: int, after: int | None, written: Written | None
+) -> dict[str, Any] | None:
+    """Steps, saved tokens and the shares they are computed from; None where nothing was saved.
+
+    The prices are those of the model that the agent used last before the step: its cache is what is read again. The
+    shares are `assumed` where the price list does not know that model.
+    """
+    if after is None or after >= before:
+        return None
+    model = _model_before(session, at_step)
+    listed = shares_of(model)
+    shares = Shares(listed.read, listed.write, listed.output) if listed else ASSUMED
+    asked = None
+    if written is not None and written.cost is not None and listed is not None:
+        asked = float(written.cost / listed.input)
+    output = None if written is None else written.output or 0
+    return {
+        "steps": pays_back(before, after, output, shares, asked),
+        "saves_per_step": before - after,
+        "read": shares.read,
+        "write": shares.write,
+        "output": shares.output,
+        "assumed": listed is None,
+        "model": model or None,
+        "prices": listed.prices if listed else None,
+    }
+
+
+def _model_before(session: Session, at_step: int) -> str:
+    rows = StepRecord.objects.filter(session=session, revision=session.revision, number__lt=at_step)
+    rows = rows.exclude(model="").order_by("-number")
+    return rows.values_list("model", flat=True).first() or ""
