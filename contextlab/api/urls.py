@@ -4,8 +4,10 @@ from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from contextlab.api import (
+    audit,
     compactions,
     decisions,
+    diff,
     errors,
     imports,
     items,
@@ -37,6 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "spans/", items.SpanList.as_view()),
     path(SESSION + "views/", views.ViewList.as_view()),
     path(SESSION + "decisions/", decisions.DecisionList.as_view()),
+    path(SESSION + "diff/", diff.DiffOne.as_view()),
     path(SESSION + "last-seen/", last_seen.LastSeenOne.as_view()),
     path(SESSION + "compactions/", compactions.CompactionList.as_view()),
     path(SESSION + "offloads/", originals.OffloadList.as_view()),
@@ -53,6 +56,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("policies/<uuid:uid>/", policies.PolicyOne.as_view()),
     path("offloads/<str:name>/", originals.OffloadOne.as_view()),
     path("usage/", usage.UsageView.as_view()),
+    path(SESSION + "audit/", audit.AuditOne.as_view()),
+    path(SESSION + "findings/", audit.FindingList.as_view()),
     path(SESSION + "observations/", memories.SessionObservations.as_view()),
     path("memories/observations/", memories.ObservationList.as_view()),
     path("memories/economics/", memories.MemoryEconomics.as_view()),

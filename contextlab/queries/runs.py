@@ -22,6 +22,7 @@ _WORDS = {
     Run.Kind.COUNT: "counting tokens",
     Run.Kind.PROJECT: "projecting a view",
     Run.Kind.COMPACT: "compacting a memory",
+    Run.Kind.AUDIT: "auditing compactions",
     Run.Kind.OBSERVE: "reading turns",
     Run.Kind.REMEMBER: "keeping user memories",
 }

@@ -13,6 +13,7 @@ ACTIONS = {
     Run.Kind.COUNT: "counting",
     Run.Kind.PROJECT: "projection",
     Run.Kind.COMPACT: "compaction.performing",
+    Run.Kind.AUDIT: "audits",
     Run.Kind.OBSERVE: "memories.observing",
     Run.Kind.REMEMBER: "memories.users",
     Run.Kind.INDEX: "last_seen",

@@ -5,6 +5,7 @@ runs (pages, API, commands, tasks) calls it.
 """
 
 from contextlab.tasks import (
+    audits,
     compaction,
     counting,
     heartbeat,
@@ -18,6 +19,7 @@ from contextlab.tasks import (
 from contextlab.tasks.ringing import ring
 
 __all__ = [
+    "audits",
     "compaction",
     "counting",
     "heartbeat",

@@ -20,6 +20,7 @@ TASKS = {
     Run.Kind.PROJECT: "contextlab.project",
     Run.Kind.COMPACT: "contextlab.compact",
     Run.Kind.INDEX: "contextlab.index",
+    Run.Kind.AUDIT: "contextlab.audit",
     Run.Kind.OBSERVE: "contextlab.observe",
     Run.Kind.REMEMBER: "contextlab.remember",
 }

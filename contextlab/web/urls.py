@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver
 
 from contextlab.web.pages import (
+    audit,
     chart,
     compact,
     compaction,
@@ -52,6 +53,7 @@ PAGES = (
     lineage,
     policies,
     policy,
+    audit,
     memories,
     session_memories,
     memory_settings,

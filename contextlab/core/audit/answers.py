@@ -7,7 +7,7 @@ from typing import Any
 
 from contextlab.core.audit.results import Audit, CompactionAudit, Consequence, Entry, Finding, Ledger, Place
 
-Ids = Callable[[int], str]
+Ids = Callable[[int], str | int]
 Answer = dict[str, Any]
 
 

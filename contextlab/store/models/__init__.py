@@ -4,6 +4,7 @@ Rows of a session carry a `revision`: a log that changed otherwise than by growi
 under the next revision and swapped in. Positions, step and turn numbers are dense inside a revision.
 """
 
+from contextlab.store.models.audits import FindingRecord, SessionAudit
 from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
@@ -42,6 +43,7 @@ __all__ = [
     "CompactionRecord",
     "CompressionStateRecord",
     "ContentCount",
+    "FindingRecord",
     "ItemRecord",
     "Lease",
     "LinkRecord",
@@ -64,6 +66,7 @@ __all__ = [
     "SearchPiece",
     "SearchState",
     "Session",
+    "SessionAudit",
     "SessionSummaryRecord",
     "SpanRecord",
     "StepRecord",

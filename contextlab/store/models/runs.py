@@ -33,6 +33,7 @@ class Run(models.Model):
         COUNT = "count", "count tokens"
         PROJECT = "project", "project a view"
         COMPACT = "compact", "compact a memory"
+        AUDIT = "audit", "audit a session"
         OBSERVE = "observe", "note what a session brought to light"
         INDEX = "index", "make sessions searchable"
         REMEMBER = "remember", "keep user memories"

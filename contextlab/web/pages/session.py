@@ -10,6 +10,7 @@ from django.urls import path
 
 from contextlab.queries import session as sessions
 from contextlab.queries import step as steps
+from contextlab.queries.audit import findings
 from contextlab.queries.fires import Fires, fires_of
 from contextlab.queries.marks import has_marks
 from contextlab.queries.policies import compacts
@@ -17,6 +18,7 @@ from contextlab.queries.turn import turn_table
 from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_session, view_links
 
 TABLE_STEPS = 50
+FINDINGS = 5
 
 
 def session(request: HttpRequest, uid: UUID) -> HttpResponse:
@@ -37,6 +39,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         "views": view_links(opened, "session"),
         "has_marks": has_marks(opened.seen),
         "fires": _fires(opened),
+        "findings": findings(opened.session, most=FINDINGS) if opened.name == RECORDED else [],
     }
     return render(request, "pages/session.html", values)
 

@@ -7,6 +7,7 @@
 {% verdict "cleared" reason %}  the badge     {{ reason|reason_label }}
 {% source "counted" %}          where a figure comes from, with its meaning on hover
 {% bar composition limit %}     tokens by kind      {% meter 3 10 "k-user" %}
+{% fact_strip counts %}         what became of facts
 {% sparkline bars limit %}      {% kind_legend %}   {% verdict_legend "k-result" %}
 """
 
@@ -22,6 +23,7 @@ from django.utils.safestring import SafeString
 
 from contextlab.core.items import KINDS, VERDICTS, Kind, Verdict
 from contextlab.web import figures, svg, words
+from contextlab.web.fact_strip import fact_strip
 
 register = template.Library()
 
@@ -36,6 +38,7 @@ register.filter("format_label", words.format_label)
 register.simple_tag(svg.composition_bar, name="bar")
 register.simple_tag(svg.meter, name="meter")
 register.simple_tag(svg.sparkline, name="sparkline")
+register.simple_tag(fact_strip, name="fact_strip")
 
 
 @register.filter

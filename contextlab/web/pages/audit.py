@@ -1,0 +1,135 @@
+"""The audit pages: what to look at, what each compaction lost or changed, fact by fact, and how facts decay."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from contextlab import tasks
+from contextlab.core.redaction import redact
+from contextlab.queries import audit as reads
+from contextlab.queries.runs import run_view
+from contextlab.services import audits
+from contextlab.web.opened import number_in, open_session
+from contextlab.web.workspace import workspace_of
+
+DECAY_SHOWN = 24
+REPORT_FACTS = 400
+
+
+@require_GET
+def audit(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The page; an audit that is missing, or not of all, is asked for."""
+    session = open_session(request, uid).session
+    found, run = audits.open_audit(session)
+    if run is not None:
+        tasks.ring([run])
+    shown = "all" in request.GET
+    values: dict[str, Any] = {
+        "nav": "sessions",
+        "session": session,
+        "run": run_view(workspace_of(request).pk, run.uid) if run is not None else None,
+        "page": reads.audit_page(session, found) if found is not None else None,
+        "findings": reads.findings(session, dismissed=shown),
+        "all": shown,
+        "verdicts": reads.VERDICTS,
+    }
+    if values["page"] is not None:
+        values["generations"] = range(1, min(values["page"].generations, DECAY_SHOWN) + 1)
+    return render(request, "pages/audit.html", values)
+
+
+@require_GET
+def ledger(request: HttpRequest, uid: UUID, number: int, micro: bool = False) -> HttpResponse:
+    """The facts of one compaction; `?verdict=` and `?kind=` narrow them."""
+    session = open_session(request, uid).session
+    found, _ = audits.open_audit(session)
+    if found is None:
+        return redirect("audit", uid=uid)
+    verdict, kind = request.GET.get("verdict", ""), request.GET.get("kind", "")
+    verdict, kind = verdict if verdict in reads.VERDICTS else "", kind if kind in reads.KINDS else ""
+    page = reads.ledger_page(found, number, micro, verdict, kind, number_in(request, "from") or 0)
+    if page is None:
+        raise Http404("The session has no such compaction, or it has not been audited yet.")
+    address = reverse("micro-ledger" if micro else "ledger", args=[uid, number])
+    after = page.first + reads.FACTS
+    values = {
+        "nav": "sessions",
+        "session": session,
+        "page": page,
+        "line": page.line,
+        "verdict": verdict,
+        "kind": kind,
+        "verdicts": [
+            (name, count, _link(address, verdict="" if name == verdict else name, kind=kind))
+            for name, count in page.line.counts
+            if count
+        ],
+        "kinds": [
+            (name, count, _link(address, verdict=verdict, kind="" if name == kind else name))
+            for name, count in page.kinds
+        ],
+        "before": _link(address, verdict=verdict, kind=kind, **{"from": page.first - reads.FACTS})
+        if page.first
+        else "",
+        "after": _link(address, verdict=verdict, kind=kind, **{"from": after})
+        if after < page.matching
+        else "",
+        "here": address,
+        "last": page.first + len(page.facts),
+    }
+    return render(request, "pages/ledger.html", values)
+
+
+@require_GET
+def report(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The audit as one HTML file that needs nothing else, to send to somebody; `?redact` takes secrets out by shape."""
+    session = open_session(request, uid).session
+    found, _ = audits.open_audit(session)
+    if found is None:
+        return redirect("audit", uid=uid)
+    page = reads.audit_page(session, found)
+    ledgers = [
+        reads.ledger_page(found, line.number, line.micro, most=REPORT_FACTS) for line in page.compactions
+    ]
+    values = {"session": session, "page": page, "ledgers": ledgers, "redacted": "redact" in request.GET}
+    text = str(render_to_string("reports/audit.html", values))
+    if values["redacted"]:
+        text = redact(text)
+    response = HttpResponse(text, content_type="text/html; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="audit-{session.uid.hex[:8]}.html"'
+    return response
+
+
+@require_POST
+def dismiss(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Put a finding aside, or take it back."""
+    session = open_session(request, uid).session
+    dismissed = request.POST.get("dismissed", "1") == "1"
+    if not audits.dismiss(session, request.POST.get("key", "")[:80].replace("\x00", ""), dismissed):
+        raise Http404("There is no such finding; it may be gone since the session was read again.")
+    back = request.POST.get("back", "")
+    if back == "session":
+        return redirect("session", uid=uid)
+    return redirect(reverse("audit", args=[uid]) + ("" if dismissed else "?all"))
+
+
+def _link(address: str, **values: object) -> str:
+    query = urlencode({name: value for name, value in values.items() if value})
+    return f"{address}?{query}" if query else address
+
+
+urlpatterns = [
+    path("sessions/<uuid:uid>/audit", audit, name="audit"),
+    path("sessions/<uuid:uid>/audit/<place:number>", ledger, name="ledger"),
+    path("sessions/<uuid:uid>/audit/micro/<place:number>", ledger, {"micro": True}, name="micro-ledger"),
+    path("sessions/<uuid:uid>/audit/report.html", report, name="audit-report"),
+    path("sessions/<uuid:uid>/findings", dismiss, name="dismiss"),
+]
