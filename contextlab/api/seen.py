@@ -6,7 +6,7 @@ from typing import Any
 
 from contextlab.api.base import RECORDED, Opened
 from contextlab.core.items import KINDS, Kind, Reason, Verdict
-from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import REASONING_CLEARED, cleared_text
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.store.models import CompactionRecord, ItemRecord
@@ -87,6 +87,5 @@ def _replaced_by(
     if fate.verdict == Verdict.REASONING_CLEARED and fate.reason != Reason.PROVIDER_STRIPS:
         return REASONING_CLEARED
     if fate.verdict == Verdict.CLEARED:
-        micro = fate.reason == Reason.MICRO_COMPACTED
-        return LOG_CLEARED if micro else result_cleared(tool, item["call_id"] or None)
+        return cleared_text(fate.reason, tool, item["call_id"] or None)
     return None

@@ -11,7 +11,7 @@ from contextlab.core.items import IN_CONTEXT, KINDS, Injected, Item, Kind, Reaso
 from contextlab.core.measuring.tokens import TokenCounter
 from contextlab.core.measuring.window import limit_of
 from contextlab.core.policy import Policy
-from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import REASONING_CLEARED, cleared_text
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.replayer import Replayer
 from contextlab.core.replaying.results import StepResult
@@ -200,10 +200,5 @@ def _replaced_by(
     if verdict == Verdict.REASONING_CLEARED and reason != Reason.PROVIDER_STRIPS:
         return REASONING_CLEARED
     if verdict == Verdict.CLEARED:
-        recorded = reason == Reason.MICRO_COMPACTED
-        return (
-            LOG_CLEARED
-            if recorded
-            else result_cleared(_tool(timeline, position), timeline.call_ids.get(position))
-        )
+        return cleared_text(reason, _tool(timeline, position), timeline.call_ids.get(position))
     return None

@@ -68,6 +68,7 @@ class Reason(StrEnum):
     SYSTEM = "system"
     COMPACTED = "compacted"
     MICRO_COMPACTED = "micro_compacted"
+    PREVIEWED = "previewed"
     PROVIDER_STRIPS = "provider_strips"
     LOG_OFFLOADED = "log_offloaded"
     ABANDONED_BRANCH = "abandoned_branch"

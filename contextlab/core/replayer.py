@@ -19,6 +19,7 @@ from contextlab.core.replaying.continued import Beginning, Continued
 from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.results import Replay, StepResult
+from contextlab.core.replaying.resumed import Resuming, Stored, before
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift
@@ -38,10 +39,12 @@ class Replayer:
         count: TokenCount | None = None,
         texts: Texts | None = None,
         beginning: Beginning | None = None,
+        stored: Stored | None = None,
     ) -> None:
         """`count` counts placeholders (estimated without it), `texts` serves projectors that read texts.
 
         With a `beginning` the replay goes on from a memory made elsewhere, and gives the steps from there on.
+        `stored` gives what a model has written already for a place where the policy would ask one.
         """
         projector = policy.projector if isinstance(policy, Policy) else policy
         sizes = Sizes(timeline, count)
@@ -56,7 +59,8 @@ class Replayer:
         budget = projector.as_budget() if isinstance(projector, Budgeted) else None
         self._engine = Stepwise(sizes, projector, texts) if budget is None else Swift(sizes, budget)
         if isinstance(policy, Policy) and policy.compaction is not None:
-            self._compacting = Watched(sizes, policy, self._engine.run())
+            go_on = Resuming(sizes, policy, texts, stored)
+            self._compacting = Watched(sizes, policy, self._engine.run(), go_on)
 
     def run(self) -> Iterator[StepResult]:
         """The steps in order; to be used once."""
@@ -75,7 +79,9 @@ class Replayer:
 
     def spans(self) -> list[Span]:
         """The spans of the steps run so far, in the order of their first step and item."""
-        return self._engine.writer.spans()
+        found = self._engine.writer.spans()
+        rest = self._compacting.rest if isinstance(self._compacting, Watched) else None
+        return found if rest is None else [*before(found, rest.first_step), *rest.writer.spans()]
 
 
 def replay(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from contextlab.core.items import KIND_CODE, KINDS, Injected, Kind, Media, Reason, Verdict
-from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import REASONING_CLEARED, cleared_text
 from contextlab.core.protocol import ExportItem
 from contextlab.core.timeline import FLAG_ERROR, FLAG_NO_RESULT_NEEDED
 from contextlab.queries import fates
@@ -96,8 +96,7 @@ def _item(row: dict[str, Any], fate: Fate | None, text: str, call_tool: str) -> 
     kind, call_id = KINDS[row["kind"]], row["call_id"] or None
     verdict = fate.verdict if fate else Verdict.KEPT
     if verdict == Verdict.CLEARED and fate:
-        by_log = fate.reason == Reason.MICRO_COMPACTED
-        text = LOG_CLEARED if by_log else result_cleared(row["tool"] or call_tool or None, call_id)
+        text = cleared_text(fate.reason, row["tool"] or call_tool or None, call_id, text)
     elif verdict == Verdict.REASONING_CLEARED:
         text = REASONING_CLEARED
     injected = row["injected"]

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from contextlab.core.items import Injected, Kind, Reason, Verdict, estimate_tokens
-from contextlab.core.projecting.stand_ins import LOG_CLEARED, REASONING_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import REASONING_CLEARED, cleared_text
 from contextlab.queries.context import Entry, Fold, Gap
 from contextlab.queries.items import ContextRow, ItemRow
 from contextlab.web import figures, words
@@ -220,9 +220,8 @@ def step_address(opened: Opened, step: int, **query: Any) -> str:
 def stub_text(row: ContextRow) -> str:
     """What stood in the item's place, empty when it stood there itself (or nothing did)."""
     if row.verdict == Verdict.CLEARED:
-        if row.reason == Reason.MICRO_COMPACTED:
-            return LOG_CLEARED
-        return result_cleared(row.item.tool or row.call_tool or None, row.item.call_id or None)
+        tool, call_id = row.item.tool or row.call_tool or None, row.item.call_id or None
+        return cleared_text(row.reason, tool, call_id, row.item.preview)
     stripped = row.reason == Reason.PROVIDER_STRIPS
     return REASONING_CLEARED if row.verdict == Verdict.REASONING_CLEARED and not stripped else ""
 

@@ -44,6 +44,7 @@ REASON_LABELS: dict[str, str] = {
     Reason.SYSTEM: "system items are always kept",
     Reason.COMPACTED: "replaced by the summary of a compaction",
     Reason.MICRO_COMPACTED: "cleared by the agent's micro-compaction",
+    Reason.PREVIEWED: "the policy's micro-compaction left its beginning",
     Reason.PROVIDER_STRIPS: "the provider leaves out reasoning of earlier turns",
     Reason.LOG_OFFLOADED: "the agent stored the original in a file",
     Reason.ABANDONED_BRANCH: "on a branch that was abandoned",

@@ -12,6 +12,7 @@ const REASONS = {
   tier1: "older than the results that are kept", tier2: "earlier reasoning is trimmed", pair_guard: "its call or result is not in the context",
   pinned_prefix: "part of the pinned beginning", pinned_by_person: "pinned by a person", system: "system items are always kept",
   compacted: "replaced by the summary of a compaction", micro_compacted: "cleared by the agent's micro-compaction",
+  previewed: "the policy's micro-compaction left its beginning",
   provider_strips: "the provider leaves out reasoning of earlier turns", log_offloaded: "the agent stored the original in a file",
   abandoned_branch: "on a branch that was abandoned", context_cleared: "the context was cleared", rolled_back: "rolled back",
   earlier_file: "only in an earlier file", log_summary: "a summary that the log carries", ui_only: "shown to the person, never sent",

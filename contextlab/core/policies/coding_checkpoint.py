@@ -44,7 +44,7 @@ from contextlab.core.summarising.transcript import LONGEST
 
 RETRIES = 3
 MICRO = "tool-result-micro"
-SHORTENED = Fate(Verdict.CLEARED, Reason.MICRO_COMPACTED)
+SHORTENED = Fate(Verdict.CLEARED, Reason.PREVIEWED)
 OPTIONS = (
     "auto",
     "window_tokens",

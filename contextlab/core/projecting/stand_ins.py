@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from contextlab.core.items import Reason
+
 REASONING_CLEARED = "[reasoning cleared]"
 LOG_CLEARED = "[Old tool result content cleared]"
 """What Claude Code puts in the place of a result that it clears."""
+
+
+MICRO_PREFIX = "[tool result compacted to save context]"
+MICRO_PREVIEW = 240
+"""Characters of a result that AI4J's coding layer leaves to be seen."""
+
+
+def cleared_text(reason: str | None, tool: str | None, call_id: str | None, text: str | None = None) -> str:
+    """What stands in the place of a cleared tool result; without its text only the mark of a preview."""
+    if reason == Reason.MICRO_COMPACTED:
+        return LOG_CLEARED
+    if reason == Reason.PREVIEWED:
+        return MICRO_PREFIX if text is None else previewed(call_id, text)
+    return result_cleared(tool, call_id)
+
+
+def previewed(call_id: str | None, text: str) -> str:
+    """A mark, the call's id and the beginning of the text on one line."""
+    line = " ".join(text.split())
+    preview = line if len(line) <= MICRO_PREVIEW else line[:MICRO_PREVIEW] + "..."
+    return f"{MICRO_PREFIX}\ncall_id: {call_id}\npreview: {preview}"
 
 
 def result_cleared(tool: str | None, call_id: str | None) -> str:

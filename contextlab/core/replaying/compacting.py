@@ -3,7 +3,7 @@
 | policy         | what happens where a compaction is due                                                        |
 |----------------|-----------------------------------------------------------------------------------------------|
 | needs no model | it is made, by the rules of a live session (gain, pauses): the steps behind it see its memory |
-| needs a model  | nothing is asked: the first place is marked (watched.py)                                      |
+| needs a model  | nothing is asked: the first place where it cannot do without is marked (watched.py)           |
 
 It stays a counterfactual on a fixed transcript: the answers are those that were given.
 """
@@ -72,19 +72,24 @@ class Compacting:
         return self._sizes_of_made[item.text]
 
     def _compact(self, step: Step) -> list[str]:
+        return self._after(step, self._memory.session.auto.run())
+
+    def _after(self, step: Step, done: Compaction | None) -> list[str]:
+        """Note what the automatic path did; returns the notes for the step's report."""
         memory = self._memory
-        done = memory.session.auto.run()
         self.decisions.evaluated(step.number, memory.session.auto, done)
         if done is None:
             return []
         if not done.compacted or done.outcome is None:
             return memory.session.auto.notes(done)
+        summarised, shortened = memory.take(done.outcome)
         fire = replace(
             fire_at(step, done.decision),
             made=True,
             tokens_before=done.tokens_before,
             tokens_after=done.tokens_after,
-            summarised=memory.take(done.outcome),
+            summarised=summarised,
+            shortened=shortened,
             result=done.outcome.result,
         )
         self.fires.append(fire)
@@ -104,6 +109,7 @@ class Compacting:
         self._paint(places, seen.fates, step.number)
         report = seen.report
         _take_out_made(source, places, seen)
+        self._count_shortened(report, places, seen.fates)
         report.summarised_items += sum(
             verdict == Verdict.SUMMARISED for verdict in self._memory.covered.values()
         )
@@ -111,6 +117,16 @@ class Compacting:
         report.head_end, report.tail_start = _gap(places, seen.fates, step.upto)
         report.notes = [*notes, *report.notes]
         return report
+
+    def _count_shortened(self, report: Report, places: Sequence[int], fates: Sequence[Fate]) -> None:
+        """What a compaction shortened and the projector kept is not whole."""
+        for place, fate in zip(places, fates, strict=True):
+            if place == NONE or (found := self._memory.fate(place, fate)) is fate:
+                continue
+            report.pinned_items -= fate.verdict == Verdict.PINNED
+            report.cleared_items += found.verdict == Verdict.CLEARED
+            report.reasoning_cleared_items += found.verdict == Verdict.REASONING_CLEARED
+            report.offloaded_items += found.verdict == Verdict.OFFLOADED
 
     def _paint(self, places: Sequence[int], fates: Sequence[Fate], step: int) -> None:
         """Paint what became of each item, neighbours with one fate in one go."""

@@ -12,18 +12,20 @@ It is a counterfactual on a fixed transcript: the answers are those that were gi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from contextlab.core.compaction import Snapshot
 from contextlab.core.items import Reason, Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.core.policy import Policy
+from contextlab.core.projection import Fate
 from contextlab.core.replaying.compacting import Compacting
+from contextlab.core.replaying.decisions import DecisionLog
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Texts
 from contextlab.core.replaying.tape import Tape
-from contextlab.core.replaying.watched import Watch
+from contextlab.core.replaying.watch import Watch
 from contextlab.core.report import Report
 from contextlab.core.spans import Painted, SpanWriter
 from contextlab.core.timeline import Step
@@ -45,6 +47,10 @@ class Beginning:
     left_out: Mapping[int, Painted] = field(default_factory=dict)
     """What became of positions that are not in it; those that are not named here stand in its summary."""
     tokens_before: int | None = None
+    due: Fire | None = None
+    """Of a compaction that was due by the policy's own rule: the figures that decided it."""
+    shortened: Mapping[int, Fate] = field(default_factory=dict)
+    """Positions of which a shorter text stands in the memory."""
 
 
 class LateWriter(SpanWriter):
@@ -70,6 +76,16 @@ class Continued(Compacting):
         self.beginning = beginning
         self._watch = Watch(self.fires, self.decisions)
 
+    @property
+    def first_step(self) -> int:
+        """The first step that is told."""
+        return self.beginning.step
+
+    def tell(self, fires: list[Fire], decisions: DecisionLog) -> None:
+        """Go on with these, in the place of its own."""
+        self.fires, self.decisions = fires, decisions
+        self._watch = Watch(fires, decisions)
+
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step from the beginning on, with its report."""
         tape = Tape(self.sizes.timeline, self.writer)
@@ -82,7 +98,9 @@ class Continued(Compacting):
                 self._memory.follow(tape)
             else:
                 begun, notes = True, [self._begin(tape, step)]
-            report = self._report(step, [*notes, *self._compact(step)])
+            if not notes or self.beginning.due is None:
+                notes += self._compact(step)
+            report = self._report(step, notes)
             report.source_faults = tape.faults.listed()
             yield step, report
 
@@ -95,14 +113,19 @@ class Continued(Compacting):
         self._memory.begin(
             start.memory, {place: what[0] for place, what in painted.items()}, tape.alive, start.upto
         )
+        self._memory.shortened.update(start.shortened)
         for place, what in painted.items():
             self.writer.paint(place, place, what, step.number)
         summarised = sum(what[0] == Verdict.SUMMARISED for what in painted.values())
-        fire = Fire(
-            step.number, start.name, made=True, tokens_before=start.tokens_before, summarised=summarised,
-            tokens_after=snapshot_tokens(start.memory, self.sizes.count), result=start.memory.last_result,
+        fire = replace(
+            start.due or Fire(step.number, start.name), made=True, reason="", summarised=summarised,
+            shortened=len(start.shortened),
+            tokens_before=start.tokens_before, tokens_after=snapshot_tokens(start.memory, self.sizes.count),
+            result=start.memory.last_result,
         )  # fmt: skip
         self.fires.append(fire)
+        if start.due is not None:
+            return f"{fire.note}, by {start.name}" if start.name else fire.note
         return f"goes on from the memory of {start.name}: {summarised} item(s) stand in its summary alone"
 
     def _compact(self, step: Step) -> list[str]:
@@ -110,5 +133,17 @@ class Continued(Compacting):
             return []
         if not self.policy.needs_model:
             return super()._compact(step)
-        note = self._watch.look(self._memory, step)
-        return [note] if note else []
+        if self._watch.over or self._memory.texts is None:
+            note = self._watch.look(self._memory, step)
+            return [note] if note else []
+        return self._tried(step)
+
+    def _tried(self, step: Step) -> list[str]:
+        """Compact as far as it goes without a model; where one was asked memory is as it was."""
+        session = self._memory.session
+        before = session.snapshot()
+        done = session.auto.run()
+        if self._memory.model.asked:
+            session.restore(before)
+            return [self._watch.unmade(step, session.auto.decided)]
+        return self._after(step, done)

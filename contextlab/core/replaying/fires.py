@@ -25,6 +25,8 @@ class Fire:
     tokens_after: int | None = None
     summarised: int = 0
     """Items that it summarised."""
+    shortened: int = 0
+    """Items of which it left a shorter text."""
     result: CompactResult | None = None
 
     @property
@@ -32,7 +34,10 @@ class Fire:
         """What the step's report says."""
         figure = "" if self.estimate is None else f" ({self.estimate:,})"
         if self.made:
-            return f"compacted here: {self.rule}{figure}, {self.summarised} item(s) summarised"
+            did = f"{self.summarised} item(s) summarised"
+            if self.shortened:
+                did = f"{self.shortened} item(s) shortened" + (f", {did}" if self.summarised else "")
+            return f"compacted here: {self.rule}{figure}, {did}"
         if self.reason == NEEDS_MODEL:
             return f"compaction would fire here: {self.rule}{figure}; it needs a model, so it was not made"
         return f"compaction due, not made: {self.rule}{figure}, {self.reason}"

@@ -11,6 +11,7 @@ from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Fate
+from contextlab.core.replaying.no_model import NoModel
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Texts, item_of
 from contextlab.core.replaying.tape import Tape
@@ -27,7 +28,8 @@ class Memory:
         self.covered: dict[int, Verdict] = {}
         """Positions that a compaction took out, with what became of them."""
         self.shortened: dict[int, Fate] = {}
-        deps = Deps(count=sizes.count, offloads=InMemoryOffloadStore(), new_id=_Ids())
+        self.model = NoModel()
+        deps = Deps(model=self.model, count=sizes.count, offloads=InMemoryOffloadStore(), new_id=_Ids())
         self.session = AgentSession(
             policy=policy.compaction,
             trigger=policy.trigger,
@@ -64,9 +66,9 @@ class Memory:
         """An item with its size, whether counted or estimated."""
         return replace(item_of(self.sizes.timeline, position, self.texts), tokens=self.sizes.tokens[position])
 
-    def take(self, outcome: Outcome) -> int:
-        """Note what a compaction did; returns how many items it summarised."""
-        summarised = 0
+    def take(self, outcome: Outcome) -> tuple[int, int]:
+        """Note what a compaction did; returns how many items it summarised, and how many it shortened."""
+        summarised = shortened = 0
         for name, fate in outcome.fates.items():
             if not name.isdecimal():
                 continue
@@ -75,7 +77,8 @@ class Memory:
                 summarised += fate.verdict == Verdict.SUMMARISED
             elif fate.verdict in IN_CONTEXT and fate.verdict not in (Verdict.KEPT, Verdict.PINNED):
                 self.shortened[int(name)] = fate
-        return summarised
+                shortened += 1
+        return summarised, shortened
 
     def fate(self, position: int, fate: Fate) -> Fate:
         """An item's fate after projection: what a compaction shortened is not simply kept."""

@@ -1,54 +1,39 @@
-"""Replay of a policy whose compaction needs a model: nobody is asked, the first place where it is due is marked."""
+"""Replay of a policy whose compaction needs a model: nobody is asked.
+
+| the first place where a compaction is due  | what happens                                                           |
+|--------------------------------------------|------------------------------------------------------------------------|
+| a result is stored for it                  | memory is that one's from there on (resumed.py)                        |
+| the policy gets by without a model there   | the compaction is made (resumed.py): previews come before summaries    |
+| else                                       | it is marked; later steps are "after an unmade compaction"             |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 
+from contextlab.core.compaction import Decision
 from contextlab.core.policy import Policy
-from contextlab.core.replaying.decisions import FAILED, NEEDS_MODEL, NOT_DUE, UNKNOWN, DecisionLog
-from contextlab.core.replaying.fires import Fire, fire_at
+from contextlab.core.replaying.continued import Continued
+from contextlab.core.replaying.decisions import MADE, DecisionLog
+from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.memory import Memory
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.tape import Tape
+from contextlab.core.replaying.watch import Watch
 from contextlab.core.report import Report
 from contextlab.core.spans import SpanWriter
 from contextlab.core.timeline import Step
 
-
-class Watch:
-    """Decides before each step, up to the first place where a compaction would have been due."""
-
-    def __init__(self, fires: list[Fire], decisions: DecisionLog) -> None:
-        """Both are added to."""
-        self.fires = fires
-        self.decisions = decisions
-        self.over = False
-        """Whether memory is not known any more."""
-
-    def look(self, memory: Memory, step: Step) -> str:
-        """The note for the step's report; empty where nothing was due."""
-        if self.over:
-            self.decisions.add(step.number, None, UNKNOWN)
-            return f"after an unmade compaction (step {self.fires[-1].step:,})"
-        try:
-            decision = memory.session.auto.decide()
-        except Exception as error:  # a trigger may be a stranger's
-            self.decisions.add(step.number, None, FAILED, str(error))
-            return ""
-        self.decisions.add(step.number, decision, NEEDS_MODEL if decision.due else NOT_DUE)
-        if not decision.due:
-            return ""
-        fire = replace(fire_at(step, decision), reason=NEEDS_MODEL)
-        self.fires.append(fire)
-        self.over = True
-        return fire.note
+GoOn = Callable[[Fire, Step, Sequence[int]], Continued | None]
+"""Given a compaction that is due before a step and the positions in memory: the replay that goes on behind it."""
 
 
 class Watched:
-    """Replays the projection of a policy whose compaction needs a model, and marks where it would have been due."""
+    """Replays the projection of a policy whose compaction needs a model, up to the first place where it is due."""
 
-    def __init__(self, sizes: Sizes, policy: Policy, inner: Iterator[tuple[Step, Report]]) -> None:
+    def __init__(
+        self, sizes: Sizes, policy: Policy, inner: Iterator[tuple[Step, Report]], go_on: GoOn | None = None
+    ) -> None:
         """`inner` gives the steps with their reports."""
         self.fires: list[Fire] = []
         self.decisions = DecisionLog()
@@ -56,15 +41,33 @@ class Watched:
         self._inner = inner
         self._timeline = sizes.timeline
         self._memory = Memory(sizes, policy, None)
+        self._go_on = go_on
+        self.rest: Continued | None = None
+        """What goes on where the compaction was made after all."""
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
         tape = Tape(self._timeline, SpanWriter())
         steps = tape.play()
         for step, report in self._inner:
-            if not self._watch.over:
+            known = not self._watch.over
+            if known:
                 next(steps)
                 self._memory.follow(tape)
             if note := self._watch.look(self._memory, step):
                 report.notes.insert(0, note)
+            if known and self._watch.over and (rest := self._resumed(step, tape.alive)) is not None:
+                yield from rest.run()
+                return
             yield step, report
+
+    def _resumed(self, step: Step, alive: Sequence[int]) -> Continued | None:
+        """What goes on from here; the mark of an unmade compaction is taken back then."""
+        fire = self.fires[-1]
+        self.rest = None if self._go_on is None else self._go_on(fire, step, alive)
+        if self.rest is not None:
+            self.fires.pop()
+            self.decisions.runs.pop()
+            self.decisions.add(step.number, Decision(True, fire.rule, fire.estimate, fire.threshold), MADE)
+            self.rest.tell(self.fires, self.decisions)
+        return self.rest

@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 
 from contextlab.core.compaction import Snapshot
 from contextlab.core.items import Item, Kind
+from contextlab.core.projecting.stand_ins import MICRO_PREFIX, previewed
 
-PREFIX = "[tool result compacted to save context]"
-PREVIEW = 240
 IMAGE_CHARS = 4800
 
 
@@ -53,11 +52,7 @@ def micro_compact(
 
 def shortened(item: Item) -> Item:
     """A result as a mark, its call's id and the beginning of its text."""
-    line = " ".join(item.text.split())
-    preview = line if len(line) <= PREVIEW else line[:PREVIEW] + "..."
-    return replace(
-        item, text=f"{PREFIX}\ncall_id: {item.call_id}\npreview: {preview}", chars=-1, tokens=None, media=()
-    )
+    return replace(item, text=previewed(item.call_id, item.text), chars=-1, tokens=None, media=())
 
 
 def coding_tokens(item: Item) -> int:
@@ -77,4 +72,4 @@ def total(items: Iterable[Item]) -> int:
 
 
 def _is_large(item: Item, max_tokens: int) -> bool:
-    return coding_tokens(item) > max_tokens and not item.pinned and not item.text.startswith(PREFIX)
+    return coding_tokens(item) > max_tokens and not item.pinned and not item.text.startswith(MICRO_PREFIX)

@@ -12,10 +12,11 @@ from contextlab.core.errors import CompactError
 from contextlab.core.language_model import ModelError
 from contextlab.core.memory import AgentMemory
 from contextlab.core.policies.coding_checkpoint import CodingCheckpoint
+from contextlab.core.projecting.stand_ins import MICRO_PREFIX
 from contextlab.core.registry import POLICIES
 from contextlab.core.session import AgentSession
 from contextlab.core.summarising.checkpoint import plan
-from contextlab.core.summarising.micro_compaction import PREFIX, MicroCompaction, micro_compact
+from contextlab.core.summarising.micro_compaction import MicroCompaction, micro_compact
 from contextlab.core.testing import ScriptedModel
 from tests.core.conformance.compare import Raised
 from tests.core.conformance.given import Given, Unsupported, entries, items_of, model_output
@@ -46,7 +47,7 @@ def _micro(items: tuple[Item, ...], target: int, options: Given) -> dict[str, An
         "kept": [item.id for item in done.items if item.id not in done.compacted],
         "tokens_before": done.tokens_before,
         "tokens_after": done.tokens_after,
-        "prefix": shorter[0].text[: len(PREFIX)],
+        "prefix": shorter[0].text[: len(MICRO_PREFIX)],
     }
 
 
