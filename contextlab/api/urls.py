@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "views/", views.ViewList.as_view()),
     path(SESSION + "decisions/", decisions.DecisionList.as_view()),
     path(SESSION + "diff/", diff.DiffOne.as_view()),
+    path(SESSION + "diff/", diff.DiffOne.as_view()),
     path(SESSION + "last-seen/", last_seen.LastSeenOne.as_view()),
     path(SESSION + "compactions/", compactions.CompactionList.as_view()),
     path(SESSION + "offloads/", originals.OffloadList.as_view()),
