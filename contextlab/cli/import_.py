@@ -42,10 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 when anything could be read, 3 when nothing could."""
+    from contextlab.adapters.processes import collect_seldom
     from contextlab.importers.discover import discover
     from contextlab.services import imports
     from contextlab.services.work import Counting
 
+    collect_seldom()
     workspace = _workspace()
     asked = [Path(path).expanduser() for path in args.paths]
     problems: list[str] = []

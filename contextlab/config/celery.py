@@ -36,11 +36,12 @@ def _load_vocabulary(**_: object) -> None:
 
 
 @worker_process_init.connect
-def _end_with_the_worker(**_: object) -> None:
-    """A pool process must not outlive a worker that was killed."""
-    from contextlab.adapters.processes import exit_when_orphaned
+def _start_pool_process(**_: object) -> None:
+    """A pool process must not outlive a worker that was killed, and it reads logs."""
+    from contextlab.adapters.processes import collect_seldom, exit_when_orphaned
 
     exit_when_orphaned()
+    collect_seldom()
 
 
 @worker_shutdown.connect

@@ -81,7 +81,7 @@ class RecordedReplayer:
         self.memory.append(position)
         self.ledger.enter(position, fate)
         self._faults.enter(position)
-        if fate != KEPT:
+        if fate is not KEPT:
             self.writer.paint(position, position, painted(fate), step)
         if kind == REASONING:
             self._reasoning.append(position)
@@ -122,18 +122,15 @@ class RecordedReplayer:
 
     def _everything_before(self, upto: int) -> list[int]:
         """What a cleared context drops: memory, and what stood only in its summary."""
-        summarised = [
-            at for at, fate in self.ledger.fates.items() if fate.verdict == Verdict.SUMMARISED and at < upto
-        ]
-        return sorted(self.memory[: bisect_left(self.memory, upto)] + summarised)
+        summarised = self.ledger.having(Verdict.SUMMARISED, upto)
+        return sorted([*self.memory[: bisect_left(self.memory, upto)], *summarised])
 
     def _in_memory(self, position: int) -> bool:
         at = bisect_left(self.memory, position)
         return at < len(self.memory) and self.memory[at] == position
 
     def _change(self, positions: list[int], fate: Fate, step: int) -> None:
-        for position in positions:
-            self.ledger.change(position, fate)
+        self.ledger.change(positions, fate)
         for first, last in ranges(positions):
             self.writer.paint(first, last, painted(fate), step)
         if fate.verdict in (Verdict.DROPPED, Verdict.SUMMARISED) and positions:
@@ -149,7 +146,7 @@ class RecordedReplayer:
         for position in mark.positions:
             if self.ledger.fate(position).verdict in OUT:
                 fate = OFFLOADED if self.timeline.flags[position] & FLAG_OFFLOADED else KEPT
-                self.ledger.change(position, fate)
+                self.ledger.change((position,), fate)
                 insort(self.memory, position)
                 self._faults.come_back(position)
                 self.writer.paint(position, position, painted(fate), step)

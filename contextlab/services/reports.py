@@ -7,12 +7,11 @@ as the block's rows, so that a session that grew by a step writes one block and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import F
 
 from contextlab.core.items import VERDICT_CODE
 from contextlab.core.report import Report
@@ -20,6 +19,7 @@ from contextlab.core.spans import Span
 from contextlab.services.figures import is_counted
 from contextlab.services.work import Work
 from contextlab.store.batch import Batch
+from contextlab.store.bulk import bulk_update
 from contextlab.store.models import Run, SpanRecord, StepReport, View
 
 BLOCK = 256
@@ -34,6 +34,7 @@ REPORT_COLUMNS = (
     "notes", "source_faults",
 )  # fmt: skip
 SPAN_COLUMNS = ("view_id", "first_item", "last_item", "verdict", "reason", "first_step", "end_step")
+VIEW_COLUMNS = ("version", "digests", "chart", "steps", "stale", "counted", "revision")
 MOST_FAULTS = 50
 """Faults of the source that a step's row lists."""
 
@@ -106,8 +107,7 @@ class ViewWriter:
                 self._work.check_in(self._done, self._work.run.total, doing)
             else:
                 self._work.still_ours(doing)
-            for view in self._touched.values():
-                _save(view)
+            _save(self._touched.values())
             for view, first, last in self._old_reports:
                 rows = StepReport.objects.filter(view=view, step__gte=first)
                 (rows if last is None else rows.filter(step__lte=last)).delete()
@@ -160,13 +160,16 @@ def _first_of(view: View, block: int) -> int:
     return (view.base_step or 1) + block * BLOCK
 
 
-def _save(view: View) -> None:
-    """Write the view's own row, unless somebody else has written it since it was read."""
-    same = View.objects.filter(pk=view.pk, version=view.version)
-    changed = same.update(
-        version=F("version") + 1, digests=view.digests, chart=view.chart, steps=view.steps, stale=view.stale,
-        counted=view.counted, revision=view.revision,
-    )  # fmt: skip
-    if not changed:
+def _save(views: Collection[View]) -> None:
+    """Write the views' own rows, unless somebody else has written one of them since it was read."""
+    rows = [
+        (
+            view.version + 1, view.digests, view.chart, view.steps, view.stale, view.counted, view.revision,
+            view.pk, view.version,
+        )
+        for view in views
+    ]  # fmt: skip
+    if bulk_update(View, VIEW_COLUMNS, rows, where=("id", "version")) != len(rows):
         raise Superseded
-    view.version += 1
+    for view in views:
+        view.version += 1

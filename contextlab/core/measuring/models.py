@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 O200K = "o200k_base"
 CL100K = "cl100k_base"
@@ -29,6 +30,7 @@ class Claude:
     generation: tuple[int, int]
 
 
+@lru_cache(maxsize=256)
 def plain_name(model: str | None) -> str:
     """The model's own name in lower case, without the provider's path in front of it."""
     name = (model or "").strip().lower().rsplit("/", 1)[-1]
@@ -36,6 +38,7 @@ def plain_name(model: str | None) -> str:
     return name[at:] if at > 0 else name
 
 
+@lru_cache(maxsize=256)
 def claude(model: str | None) -> Claude | None:
     """Family and generation of a Claude model; None for any other."""
     name = plain_name(model)
@@ -100,6 +103,7 @@ def _has_new_tokenizer(model: Claude) -> bool:
     return model.generation >= (5, 0) or (model.family == "opus" and model.generation >= (4, 7))
 
 
+@lru_cache(maxsize=256)
 def keeps_reasoning(model: str | None) -> tuple[bool, bool]:
     """Whether reasoning of earlier turns stays in the context, and whether that is only assumed.
 

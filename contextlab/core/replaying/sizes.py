@@ -49,13 +49,12 @@ def hidden_reasoning(timeline: Timeline, tokens: array[int]) -> dict[int, int]:
     sizes: dict[int, int] = {}
     starts = [step.upto for step in timeline.steps]
     shared: set[int] = set()
-    is_claude = lru_cache(maxsize=None)(lambda model: claude(model) is not None)
     for position, kind in enumerate(timeline.kinds):
         if kind != REASONING:
             continue
         number = bisect_right(starts, position)
         step = timeline.steps[number - 1] if number else None
-        if step is None or (step.reasoning is None and not is_claude(step.model)):
+        if step is None or (step.reasoning is None and claude(step.model) is None):
             sizes[position] = tokens[position]
         elif step.reasoning is not None:
             # One figure for the whole step: its first reasoning item carries it.
