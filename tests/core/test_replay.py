@@ -25,6 +25,7 @@ from contextlab.core.policy import BUILTINS
 from contextlab.core.projection import KEPT, Fate, Projection, Projector, Source, TokenCount
 from contextlab.core.projectors.default import DefaultProjector
 from contextlab.core.projectors.type_aware import TypeAwareProjector
+from contextlab.core.replaying import tape
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise
 from contextlab.core.replaying.swift import Swift
@@ -92,6 +93,18 @@ def test_replay_equals_projecting_each_step_plainly(seed: int) -> None:
     slow, fast = both(timeline, projector_for(seed), None)
     assert [report for _, report in slow.run()] == [report for _, report in fast.run()]
     assert list(fates(timeline, slow.writer.spans())) == list(fates(timeline, fast.writer.spans()))
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 7])
+@pytest.mark.parametrize("seed", range(60))
+def test_how_far_replay_reads_ahead_changes_nothing(
+    seed: int, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long sessions are read piece by piece; wherever a piece ends, reports and fates are the same."""
+    timeline, projector = random_timeline(seed, 12), projector_for(seed)
+    whole = replay(timeline, projector)
+    monkeypatch.setattr(tape, "AHEAD", ahead)
+    assert replay(timeline, projector) == whole
 
 
 def check_counts(timeline: Timeline, result: Replay) -> None:

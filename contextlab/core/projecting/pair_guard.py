@@ -25,8 +25,16 @@ class GuardView(Protocol):
     """What the guard needs to know of a memory and of the limits' work on it, by index."""
 
     size: int
-    last_prompt: int
-    last_answer: int
+
+    @property
+    def last_prompt(self) -> int:
+        """The last real user item, NONE without one."""
+        ...
+
+    @property
+    def last_answer(self) -> int:
+        """The last text of the assistant, NONE without one."""
+        ...
 
     def stands(self, index: int) -> bool:
         """Whether the limits left the item in."""

@@ -49,7 +49,7 @@ class Compacting:
             self._memory.follow(tape)
             notes = self._compact(step)
             report = self._report(step, notes)
-            report.source_faults = tape.faults.listed()
+            report.source_faults = tape.faults()
             yield step, report
 
     def source(self) -> Source:

@@ -101,17 +101,18 @@ class Continued(Compacting):
             if not notes or self.beginning.due is None:
                 notes += self._compact(step)
             report = self._report(step, notes)
-            report.source_faults = tape.faults.listed()
+            report.source_faults = tape.faults()
             yield step, report
 
     def _begin(self, tape: Tape, step: Step) -> str:
         """Take the memory in; returns the note for the report."""
         start = self.beginning
+        alive = tape.present()
         inside = {int(item.id) for item in start.memory.items if item.id.isdecimal()}
-        gone = [place for place in tape.alive if place < start.upto and place not in inside]
+        gone = [place for place in alive if place < start.upto and place not in inside]
         painted = {place: start.left_out.get(place, SUMMARISED) for place in gone}
         self._memory.begin(
-            start.memory, {place: what[0] for place, what in painted.items()}, tape.alive, start.upto
+            start.memory, {place: what[0] for place, what in painted.items()}, alive, start.upto
         )
         self._memory.shortened.update(start.shortened)
         for place, what in painted.items():

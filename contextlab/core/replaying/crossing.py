@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from itertools import accumulate
 
 from contextlab.core.projection import NONE
 
@@ -21,27 +23,33 @@ class Crossing:
         self._far: list[tuple[int, int]] = []
         """(result, call) of pairs far apart, in the order of the results."""
 
-    def call(self, index: int) -> None:
-        """A call was appended."""
-        self._calls.append(index)
-        self._results.append(NONE)
-        self._reach.append(self._reach[-1] if self._reach else NONE)
+    def extend(self, calls: Sequence[int], results: Sequence[int]) -> None:
+        """Further calls in order, each with its result (NONE where nobody answers)."""
+        near = [
+            result if result - call <= NEAR else NONE for call, result in zip(calls, results, strict=True)
+        ]
+        start = len(self._calls)
+        self._calls += calls
+        self._results += near
+        self._follow(start)
+        for call, result in zip(calls, results, strict=True):
+            if result - call > NEAR:
+                insort(self._far, (result, call))
 
     def answer(self, call: int, result: int) -> None:
-        """Its result was appended."""
+        """A call that is known already got its result."""
         if result - call > NEAR:
-            self._far.append((result, call))
+            insort(self._far, (result, call))
             return
         number = bisect_left(self._calls, call)
         self._results[number] = result
-        for later in range(number, len(self._reach)):
-            self._reach[later] = result
+        self._follow(number)
 
     def over(self, border: int) -> list[tuple[int, int]]:
         """The pairs (call, result) with call < border <= result."""
         found: list[tuple[int, int]] = []
-        number = bisect_left(self._calls, border) - 1
-        while number >= 0 and self._reach[number] >= border:
+        reach, number = self._reach, bisect_left(self._calls, border) - 1
+        while number >= 0 and reach[number] >= border:
             if self._results[number] >= border:
                 found.append((self._calls[number], self._results[number]))
             number -= 1
@@ -58,9 +66,12 @@ class Crossing:
         del self._far[bisect_left(self._far, (length, NONE)) :]
         # Only calls at most NEAR before the cut can have lost a near result.
         start = bisect_left(self._calls, length - NEAR)
-        farthest = self._reach[start - 1] if start else NONE
-        for number in range(start, keep):
-            if self._results[number] >= length:
-                self._results[number] = NONE
-            farthest = max(farthest, self._results[number])
-            self._reach[number] = farthest
+        self._results[start:] = [result if result < length else NONE for result in self._results[start:]]
+        self._follow(start)
+
+    def _follow(self, start: int) -> None:
+        """Take the farthest results anew, from call number `start` on."""
+        before = self._reach[start - 1] if start else NONE
+        farthest = accumulate(self._results[start:], max, initial=before)
+        next(farthest)
+        self._reach[start:] = farthest

@@ -63,6 +63,8 @@ class CutPainter:
         for first, stop in stretches:
             self._stretch(first, stop, step)
         singles = singles.union(self._thresholds(last, cut))
+        if not singles:
+            return
         stops = [stop for _, stop in stretches]
         alone = [index for index in singles if index < cut.size and not _inside(stretches, stops, index)]
         for first, end in ranges(sorted(alone)):
@@ -81,17 +83,17 @@ class CutPainter:
         edges.append(_between(last.prefix, cut.prefix))
         if last.empty != cut.empty:
             edges.append((0, size))
-        edges = [(a, min(b, size)) for a, b in edges if a < min(b, size)]
+        edges = [(a, b if b < size else size) for a, b in edges if a < b and a < size]
         if self._cut_back or not self._all_kept(size):
-            edges.append((size, cut.size))
+            edges += [(size, cut.size)] if size < cut.size else []
         self._cut_back = False
-        return _merged(edges)
+        return _merged(edges) if len(edges) > 1 else edges
 
     def _all_kept(self, start: int) -> bool:
         """Whether all items from an index on are simply kept (but for what the guard does)."""
-        cut, pins = self._last, self.columns.pins
+        cut = self._last
         marked = max(cut.clear, cut.trim, cut.prefix, cut.bands[-1][1] if cut.bands else 0)
-        return marked <= start and not (pins and pins[-1] >= start)
+        return marked <= start and self.columns.last(self.columns.pins) < start
 
     def _thresholds(self, last: Cut, cut: Cut) -> list[int]:
         """Results and reasoning that a threshold passed."""
@@ -213,8 +215,6 @@ def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same stretches in order, without overlaps."""
     merged: list[tuple[int, int]] = []
     for first, stop in sorted(stretches):
-        if first >= stop:
-            continue
         if merged and first <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
         else:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from operator import add, sub
 
 from contextlab.core.budget import Budget
 from contextlab.core.items import Reason
 from contextlab.core.projecting.draft import is_over
 from contextlab.core.projecting.pair_guard import PairGuard, guard_note
+from contextlab.core.projectors.type_aware import reasoning_note, results_note
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
 from contextlab.core.replaying.sizes import REASONING, Sent, calibrate
-from contextlab.core.replaying.sums import CALL, RESULT, SUMMED_KINDS
+from contextlab.core.replaying.sums import (
+    CHARS,
+    HIDDEN,
+    ITEMS,
+    REASONINGS,
+    RESULT,
+    RESULTS,
+    SUMMED_KINDS,
+    TOOLS,
+    WIDTH,
+)
 from contextlab.core.report import Report
 from contextlab.core.timeline import Step
 
@@ -23,78 +35,71 @@ PINS_LOOKED_AT = 64
 class Tally:
     """The sums of what stands, built up stretch by stretch and item by item."""
 
-    __slots__ = ("by_kind", "chars", "cleared", "columns", "cut", "entries", "hidden", "items", "loud", "pinned",
-                 "quiet", "tools", "trimmed")  # fmt: skip
+    __slots__ = ("cleared", "columns", "cut", "entries", "loud", "pinned", "quiet", "row", "trimmed")
 
     def __init__(self, columns: Columns, cut: Cut) -> None:
         """What must stay stands from the start (unless the cut is empty)."""
         self.columns = columns
         self.cut = cut
-        totals = columns.totals
-        self.cleared = self.trimmed = self.entries = 0
-        if cut.empty:
-            self.by_kind = [0] * SUMMED_KINDS
-            self.chars = self.items = self.pinned = self.tools = self.loud = self.quiet = self.hidden = 0
-        else:
-            self.by_kind = totals.pinned_by_kind.copy()
-            self.chars, self.tools = totals.pinned_chars, totals.pinned_tools
-            self.items = self.pinned = len(columns.pins)
-            # Of reasoning that stands: items, tokens, calibrated tokens.
-            self.loud, self.quiet, self.hidden = totals.pinned_reasoning
+        self.cleared = self.trimmed = self.entries = self.pinned = self.loud = self.quiet = 0
+        held = columns.held
+        if cut.empty or not held.items:
+            self.row: list[int] = [0] * WIDTH
+            return
+        self.pinned = held.items
+        # Of reasoning that stands: items, tokens, calibrated tokens.
+        self.loud, self.quiet, hidden = held.reasoning
+        self.row = [*held.by_kind, held.items, held.chars, 0, 0, held.tools, hidden]
 
     def add_stretch(self, a: int, b: int) -> None:
         """All free items in [a, b)."""
-        sums, cut, by_kind = self.columns.sums, self.cut, self.by_kind
-        self.chars += sums.chars.between(a, b, cut.clear, cut.trim)
-        for code, column in enumerate(sums.by_kind):
-            by_kind[code] += column[b] - column[a]
-        count = self.columns.free_between(a, b)
-        self.items += count
-        self.tools += sums.tool_count[b] - sums.tool_count[a]
-        replaced, whole = 0, a
-        if a < cut.clear:
-            stop = min(b, cut.clear)
-            replaced = sums.result_count[stop] - sums.result_count[a]
-            by_kind[RESULT] += sums.tokens.results[stop] - sums.tokens.results[a]
-            self.cleared += replaced
-        if a < cut.trim:
-            whole = min(b, cut.trim)
-            trimmed = sums.reasoning_count[whole] - sums.reasoning_count[a]
-            by_kind[REASONING] += sums.tokens.reasoning[whole] - sums.tokens.reasoning[a]
-            self.trimmed += trimmed
-            replaced += trimmed
-        self._add_reasoning(whole, b, 1)
-        if b <= cut.prefix:
-            self.pinned += count - replaced
+        more, replaced = self._between(a, b, 1)
+        self.row = list(map(add, self.row, more))
+        if b <= self.cut.prefix:
+            self.pinned += more[ITEMS] - replaced
         run_of = self.columns.run_of
         self.entries += run_of[b - 1] - run_of[a] + 1
 
     def add_item(self, index: int, sign: int) -> None:
         """One free item more (1) or less (-1), apart from its entry."""
-        sums, kind, cut, stop = self.columns.sums, self.columns.kind(index), self.cut, index + 1
-        self.items += sign
-        self.tools += sign * (kind in (CALL, RESULT))
-        self.chars += sign * sums.chars.between(index, stop, cut.clear, cut.trim)
-        self.by_kind[kind] += sign * sums.tokens.between(index, stop, cut.clear, cut.trim)
-        if kind == RESULT and index < cut.clear:
-            self.cleared += sign
-        elif kind == REASONING and index < cut.trim:
-            self.trimmed += sign
-        elif kind == REASONING:
-            self._add_reasoning(index, stop, sign)
+        more, _ = self._between(index, index + 1, sign)
+        self.row = list(map(add, self.row, more)) if sign > 0 else list(map(sub, self.row, more))
 
     def sent(self) -> Sent:
         """What calibration needs."""
-        return Sent(sum(self.by_kind) - self.quiet, self.items - self.loud, self.tools, self.hidden)
+        row = self.row
+        return Sent(sum(row[:SUMMED_KINDS]) - self.quiet, row[ITEMS] - self.loud, row[TOOLS], row[HIDDEN])
 
-    def _add_reasoning(self, a: int, b: int, sign: int) -> None:
-        sums = self.columns.sums
-        loud = sums.reasoning_count[b] - sums.reasoning_count[a]
-        if loud:
-            column = sums.by_kind[REASONING]
-            self.loud += sign * loud
-            self.quiet += sign * (column[b] - column[a])
-            self.hidden += sign * (sums.hidden[b] - sums.hidden[a])
+    def _between(self, a: int, b: int, sign: int) -> tuple[list[int], int]:
+        """The sums over [a, b) as it is sent, and how many placeholders are among it; counts those by sign."""
+        sums, clear = self.columns.sums, self.cut.clear
+        more, replaced = list(map(sub, sums.row(b), sums.row(a))), 0
+        if a < clear and more[RESULTS]:
+            stop = min(b, clear)
+            replaced = more[RESULTS] if stop == b else sums.row(stop)[RESULTS] - sums.row(a)[RESULTS]
+            more[RESULT] += sums.tokens.results[stop] - sums.tokens.results[a]
+            more[CHARS] += sums.chars.results[stop] - sums.chars.results[a]
+            self.cleared += sign * replaced
+        if more[REASONINGS]:
+            replaced += self._reasoning(a, b, more, sign)
+        return more, replaced
+
+    def _reasoning(self, a: int, b: int, more: list[int], sign: int) -> int:
+        """Reasoning before the threshold is a placeholder like others, behind it its size is calibrated."""
+        sums, stop = self.columns.sums, max(a, min(b, self.cut.trim))
+        loud, quiet, trimmed = more[REASONINGS], more[REASONING], 0
+        if a < stop:
+            before, until = sums.row(a), sums.row(stop)
+            trimmed = until[REASONINGS] - before[REASONINGS]
+            loud -= trimmed
+            quiet -= until[REASONING] - before[REASONING]
+            more[HIDDEN] -= until[HIDDEN] - before[HIDDEN]
+            more[REASONING] += sums.tokens.reasoning[stop] - sums.tokens.reasoning[a]
+            more[CHARS] += sums.chars.reasoning[stop] - sums.chars.reasoning[a]
+        self.trimmed += sign * trimmed
+        self.loud += sign * loud
+        self.quiet += sign * quiet
+        return trimmed
 
 
 def report_cut(columns: Columns, cut: Cut, guard: PairGuard | None, budget: Budget, step: Step) -> Report:
@@ -104,11 +109,12 @@ def report_cut(columns: Columns, cut: Cut, guard: PairGuard | None, budget: Budg
         tally.add_stretch(a, b)
     if columns.bound_runs:
         tally.entries += _entries_of_pins(columns, cut)
-    notes = cut.notes
+    tiers = list(_tier_notes(columns, cut, budget)) if cut.clear or cut.trim else []
+    notes = [*tiers, *cut.notes]
     if guard is not None:
         _apply_guard(tally, guard)
         notes.append(guard_note(len(guard.added), len(guard.dropped)))
-    report = _fill(tally)
+    report = _fill(tally, bool(tiers))
     report.notes = notes
     if cut.limits:
         report.item_limit_applied = Reason.MAX_ITEMS in cut.limits
@@ -120,27 +126,35 @@ def report_cut(columns: Columns, cut: Cut, guard: PairGuard | None, budget: Budg
     return report
 
 
-def _fill(tally: Tally) -> Report:
-    columns, sums, totals = tally.columns, tally.columns.sums, tally.columns.totals
-    source, entries = len(columns), len(columns.run_starts)
-    replaced = sums.result_count[tally.cut.clear] + sums.reasoning_count[tally.cut.trim]
-    estimated = totals.uncounted > 0 or (replaced > 0 and columns.sizes.count is None)
+def _tier_notes(columns: Columns, cut: Cut, budget: Budget) -> Iterator[str]:
+    """What the tiers replaced, whether it stands or not."""
+    recent = budget.max_recent_tool_results
+    if recent is not None and (cleared := columns.sums.row(cut.clear)[RESULTS]):
+        yield results_note(cleared, recent)
+    if cut.trim and (trimmed := columns.sums.row(cut.trim)[REASONINGS]):
+        yield reasoning_note(trimmed)
+
+
+def _fill(tally: Tally, replaced: bool) -> Report:
+    columns, sums, row = tally.columns, tally.columns.sums, tally.row
+    source, entries, items = columns.size, columns.runs, row[ITEMS]
+    estimated = sums.uncounted[source] > 0 or (replaced and columns.sizes.count is None)
     return Report(
         source_items=source,
-        projected_items=tally.items,
-        dropped_items=source - tally.items,
+        projected_items=items,
+        dropped_items=source - items,
         pinned_items=tally.pinned,
         cleared_items=tally.cleared,
         reasoning_cleared_items=tally.trimmed,
         source_entries=entries,
         projected_entries=tally.entries,
         dropped_entries=entries - tally.entries,
-        source_chars=totals.chars,
-        projected_chars=tally.chars,
-        source_tokens=totals.tokens,
-        projected_tokens=sum(tally.by_kind),
+        source_chars=sums.all_chars[source],
+        projected_chars=row[CHARS],
+        source_tokens=sums.all_tokens[source],
+        projected_tokens=sum(row[:SUMMED_KINDS]),
         token_source="estimated" if estimated else "counted",
-        composition=(*tally.by_kind, 0),
+        composition=(*row[:SUMMED_KINDS], 0),
     )
 
 
@@ -148,9 +162,9 @@ def _entries_of_pins(columns: Columns, cut: Cut) -> int:
     """Entries of which only what must stay stands."""
     if cut.empty:
         return 0
-    bound, run_of = columns.bound_runs, columns.run_of
+    bound, run_of, count = columns.bound_runs, columns.run_of, columns.bound_count
     return sum(
-        bisect_left(bound, run_of[stop - 1] + 1) - bisect_left(bound, run_of[first])
+        bisect_left(bound, run_of[stop - 1] + 1, 0, count) - bisect_left(bound, run_of[first], 0, count)
         for first, stop, _ in cut.bands
     )
 
@@ -163,6 +177,9 @@ def _apply_guard(tally: Tally, guard: PairGuard) -> None:
         tally.add_item(index, -1)
     for number in {columns.run_of[index] for index in (*guard.added, *guard.dropped)}:
         run = columns.run(number)
+        if len(run) == 1:
+            tally.entries += 1 if run.start in guard.added else -1
+            continue
         before = any(guard.view.stands(index) for index in run)
         tally.entries += any(guard.stands(index) for index in run) - before
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from contextlab.core.budget import Budget
 from contextlab.core.items import Reason
+from contextlab.core.projection import NONE
 from contextlab.core.projectors.default import NO_RECENT, PINS_EXCEED
-from contextlab.core.projectors.type_aware import reasoning_note, results_note
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.islands import Islands
 from contextlab.core.replaying.sums import Measure
@@ -21,6 +21,7 @@ Runs = tuple[int, int]
 """A half-open range of entries."""
 Band = tuple[int, int, Reason]
 """A half-open range of indices that is left out, and why."""
+ITEM_LIMIT = (Reason.MAX_ITEMS,)
 
 
 @dataclass(slots=True)
@@ -37,8 +38,9 @@ class Cut:
     empty: bool = False
     """Nothing at all is kept, not even what must stay (max_items 0)."""
     bands: list[Band] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    limits: set[Reason] = field(default_factory=set)
+    notes: tuple[str, ...] = ()
+    """Of the limits."""
+    limits: tuple[Reason, ...] = ()
 
     def kept(self) -> list[tuple[int, int]]:
         """What lies between the bands, the pinned prefix apart."""
@@ -75,63 +77,66 @@ class Cutter:
         self.budget = budget
         self.islands = Islands(columns, budget)
         self._hints = {Reason.MAX_CHARS: 0, Reason.MAX_TOKENS: 0}
+        self._items_note = (f"maxItems applied: {budget.max_items}",)
         self._cut = Cut(0)
 
     def cut(self) -> Cut:
         """Cut the source as it stands."""
         budget, columns = self.budget, self.columns
-        cut = self._cut = Cut(len(columns))
+        cut = self._cut = Cut(columns.size)
         self._tiers(cut)
         prefix, tail = self._items(cut)
-        cut.prefix = columns.start_of(prefix)
-        zone = [(tail, len(columns.run_starts))]
         if cut.empty:
             return cut
+        if prefix:
+            cut.prefix = columns.start_of(prefix)
+        zone = [(tail, columns.runs)]
         if budget.max_approx_chars is not None:
             zone = self._chars(prefix, zone, budget.max_approx_chars)
         if budget.max_tokens is not None:
             self._tokens(prefix, zone, budget.max_tokens)
-        cut.bands.sort()
+        if len(cut.bands) > 1:
+            cut.bands.sort()
         return cut
 
     def _tiers(self, cut: Cut) -> None:
         columns, recent = self.columns, self.budget.max_recent_tool_results
-        if recent is not None and len(columns.results) > recent:
-            cut.clear = columns.results[-recent] if recent else cut.size
-            if cleared := columns.sums.result_count[cut.clear]:
-                cut.notes.append(results_note(cleared, recent))
+        if recent is not None:
+            results = bisect_left(columns.results, cut.size)
+            if results > recent:
+                cut.clear = columns.results[results - recent] if recent else cut.size
         if self.budget.trim_old_reasoning:
-            cut.trim = columns.prompts[-1] if columns.prompts else cut.size
-            if trimmed := columns.sums.reasoning_count[cut.trim]:
-                cut.notes.append(reasoning_note(trimmed))
+            prompt = columns.last(columns.prompts)
+            cut.trim = cut.size if prompt == NONE else prompt
 
     def _items(self, cut: Cut) -> Runs:
         """Number of pinned entries, and of the entry that the tail begins with."""
-        columns, cap = self.columns, self.budget.max_items
-        runs = len(columns.run_starts)
-        prefix = min(self.budget.pinned_prefix_items, runs)
+        columns, cap, runs = self.columns, self.budget.max_items, self.columns.runs
+        prefix = self.budget.pinned_prefix_items
+        if prefix > runs:
+            prefix = runs
         if cap is None or runs <= cap:
             return prefix, prefix
-        cut.limits.add(Reason.MAX_ITEMS)
-        cut.notes.append(f"maxItems applied: {cap}")
+        cut.limits, cut.notes = ITEM_LIMIT, self._items_note
         if cap == 0:
             cut.empty = True
             cut.bands = [(0, cut.size, Reason.MAX_ITEMS)]
             return 0, runs
-        places = max(0, cap - len(columns.bound_runs))
-        used = bisect_left(columns.free_runs, prefix)
+        bound = columns.bound_count
+        places = max(0, cap - bound)
+        used = prefix - bisect_left(columns.bound_runs, prefix, 0, bound)
         if used > places:
-            prefix, used = columns.free_runs[places], places
-        tail = columns.free_runs[used - places] if places > used else runs
+            prefix, used = columns.free_run(places), places
+        tail = columns.free_run(runs - bound - places + used) if places > used else runs
         if tail == runs and self.budget.safe:
-            cut.notes.append(NO_RECENT)
+            cut.notes += (NO_RECENT,)
         self._leave_out(prefix, tail, Reason.MAX_ITEMS)
         return prefix, tail
 
     def _chars(self, prefix: int, zone: list[Runs], limit: int) -> list[Runs]:
         """The entries behind the prefix that the character limit keeps."""
         measure, reason = self.columns.sums.chars, Reason.MAX_CHARS
-        pinned = self.columns.totals.pinned_chars + self._size(measure, 0, prefix)
+        pinned = self.columns.held.chars + self._size(measure, 0, prefix)
         tail, end = zone[0]
         if pinned + self._size(measure, tail, end) <= limit:
             return zone
@@ -148,13 +153,16 @@ class Cutter:
         self._drop_between(zone, kept, reason)
         self._note_limit(before, reason, f"maxApproxChars applied: {limit}")
         if self.budget.safe and pinned > limit and (limit == 0 or not self._only_first_pinned(prefix)):
-            self._cut.notes.append(PINS_EXCEED)
+            self._cut.notes += (PINS_EXCEED,)
         return kept
 
     def _tokens(self, prefix: int, zone: list[Runs], limit: int) -> None:
         measure, reason = self.columns.sums.tokens, Reason.MAX_TOKENS
-        pinned = sum(self.columns.totals.pinned_by_kind) + self._standing_prefix(measure, prefix)
-        if pinned + sum(self._size(measure, *runs) for runs in zone) <= limit:
+        pinned = self.columns.held.tokens + (self._standing_prefix(measure, prefix) if prefix else 0)
+        standing = pinned
+        for first, stop in zone:
+            standing += self._size(measure, first, stop)
+        if standing <= limit:
             return
         before = len(self._cut.bands)
         room = limit - pinned
@@ -228,7 +236,9 @@ class Cutter:
 
     def _size(self, measure: Measure, first: int, stop: int) -> int:
         columns, cut = self.columns, self._cut
-        return measure.between(columns.start_of(first), columns.start_of(stop), cut.clear, cut.trim)
+        a = columns.run_starts[first] if first < columns.runs else cut.size
+        b = columns.run_starts[stop] if stop < columns.runs else cut.size
+        return measure.between(a, b, cut.clear, cut.trim)
 
     def _standing_prefix(self, measure: Measure, prefix: int) -> int:
         """Size of the prefix, without what the character limit took of it (reference mode)."""
@@ -251,8 +261,7 @@ class Cutter:
         return room
 
     def _only_first_pinned(self, prefix: int) -> bool:
-        pins = self.columns.pins
-        return prefix == 1 and not (pins and pins[-1] >= self.columns.start_of(1))
+        return prefix == 1 and self.columns.last(self.columns.pins) < self.columns.start_of(1)
 
     def _drop_between(self, zone: list[Runs], kept: list[Runs], reason: Reason) -> None:
         """Leave out what the zone had and the kept part has not."""
@@ -265,11 +274,12 @@ class Cutter:
             self._leave_out(start, high, reason)
 
     def _leave_out(self, first: int, stop: int, reason: Reason) -> None:
-        a, b = self.columns.start_of(first), self.columns.start_of(stop)
-        if first < stop and self.columns.free_between(a, b):
-            self._cut.bands.append((a, b, reason))
+        if first < stop:
+            a, b = self.columns.start_of(first), self.columns.start_of(stop)
+            if self.columns.free_between(a, b):
+                self._cut.bands.append((a, b, reason))
 
     def _note_limit(self, bands_before: int, reason: Reason, note: str) -> None:
         if len(self._cut.bands) > bands_before:
-            self._cut.limits.add(reason)
-            self._cut.notes.append(note)
+            self._cut.limits += (reason,)
+            self._cut.notes += (note,)

@@ -10,6 +10,8 @@ from contextlab.core.timeline import FLAG_INJECTED, FLAG_NO_RESULT_NEEDED, UNKNO
 USER = KIND_CODE[Kind.USER]
 CALL = KIND_CODE[Kind.TOOL_CALL]
 RESULT = KIND_CODE[Kind.TOOL_RESULT]
+TOLD_APART = frozenset({USER, CALL, RESULT})
+"""Kinds that faults come of, or end with."""
 LISTED = 10
 """Faults named in a report; the rest are counted."""
 NO_CALL, NO_RESULT = "result without a call", "call without a result"
@@ -38,6 +40,13 @@ class FaultList:
         elif kind == USER and not self.timeline.flags[position] & FLAG_INJECTED:
             self._prompt = position
             self._end_turn()
+
+    def enter_all(self, positions: Iterable[int]) -> None:
+        """Items entered memory behind all others, in order."""
+        kinds = self.timeline.kinds
+        for position in positions:
+            if kinds[position] in TOLD_APART:
+                self.enter(position)
 
     def leave(self, positions: Iterable[int]) -> None:
         """Items left memory. What the log answered stays answered: no new fault comes of it."""

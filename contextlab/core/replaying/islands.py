@@ -34,8 +34,8 @@ class Islands:
         self._super: list[int] = []
 
     def cut_back(self, index: int) -> None:
-        """Entries from the one that holds `index` on have changed."""
-        runs = bisect_left(self.columns.run_starts, index + 1) - 1
+        """Entries from the last one that begins before `index` on have changed."""
+        runs = bisect_left(self.columns.run_starts, index) - 1
         del self._least[max(0, runs) :]
 
     def last_within(self, low: int, end: int, room: int, cut: Cut) -> int | None:
@@ -59,7 +59,7 @@ class Islands:
 
     def _build(self) -> None:
         """Extend the bounds to all entries but the last, which may still grow (it is never asked for)."""
-        runs = len(self.columns.run_starts) - 1
+        runs = self.columns.runs - 1
         if len(self._least) >= runs:
             return
         first = len(self._least)

@@ -48,10 +48,10 @@ class Memory:
     def follow(self, tape: Tape) -> None:
         """Take in what the tape brought; where the log took something out or back in, that too."""
         if tape.moved:
-            self._rebuild(tape.alive)
+            self._rebuild(tape.present())
         else:
-            self.session.memory.add(*map(self.item, tape.alive[self._entered :]))
-        self._entered = len(tape.alive)
+            self.session.memory.add(*map(self.item, tape.alive[self._entered : tape.size]))
+        self._entered = tape.size
 
     def begin(
         self, memory: Snapshot, covered: Mapping[int, Verdict], alive: Sequence[int], seen: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,20 +29,21 @@ class Sizes:
         """Read the columns once."""
         self.timeline = timeline
         self.count = count
-        self.tokens = array("q", timeline.tokens)
-        for position, tokens in enumerate(self.tokens):
-            if tokens == UNKNOWN:
-                self.tokens[position] = timeline.estimates[position]
+        sizes = zip(timeline.tokens, timeline.estimates, strict=True)
+        self.tokens = array("q", [estimate if size == UNKNOWN else size for size, estimate in sizes])
+        self.of_text: TokenCount = estimate_tokens if count is None else count
+        """Tokens of a placeholder's text."""
         self.hidden = hidden_reasoning(timeline, self.tokens)
 
-    def of_text(self, text: str) -> int:
-        """Tokens of a placeholder's text."""
-        return estimate_tokens(text) if self.count is None else self.count(text)
-
-    def cleared_text(self, position: int, call: int) -> str:
-        """The placeholder of the result at `position`, whose call (UNKNOWN if there is none) may name the tool."""
-        tool = self.timeline.tools.get(call) if call != UNKNOWN else None
-        return result_cleared(tool, self.timeline.call_ids.get(position))
+    def cleared_texts(self, results: Sequence[int], where: Sequence[int]) -> list[str]:
+        """The placeholders of the results at these positions. A call names its tool if it is in the source too."""
+        timeline = self.timeline
+        tools, ids, pairs = timeline.tools, timeline.call_ids, timeline.pairs
+        calls = [pairs[position] for position in results]
+        return [
+            result_cleared(tools.get(call) if where[call] >= 0 else None, ids.get(position))
+            for call, position in zip(calls, results, strict=True)
+        ]
 
 
 def hidden_reasoning(timeline: Timeline, tokens: array[int]) -> dict[int, int]:
@@ -49,12 +51,11 @@ def hidden_reasoning(timeline: Timeline, tokens: array[int]) -> dict[int, int]:
     sizes: dict[int, int] = {}
     starts = [step.upto for step in timeline.steps]
     shared: set[int] = set()
-    for position, kind in enumerate(timeline.kinds):
-        if kind != REASONING:
-            continue
+    is_claude = lru_cache(maxsize=None)(lambda model: claude(model) is not None)
+    for position in [place for place, kind in enumerate(timeline.kinds) if kind == REASONING]:
         number = bisect_right(starts, position)
         step = timeline.steps[number - 1] if number else None
-        if step is None or (step.reasoning is None and claude(step.model) is None):
+        if step is None or (step.reasoning is None and not is_claude(step.model)):
             sizes[position] = tokens[position]
         elif step.reasoning is not None:
             # One figure for the whole step: its first reasoning item carries it.

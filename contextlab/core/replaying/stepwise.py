@@ -46,12 +46,13 @@ class Stepwise:
         """Each step with its report."""
         tape = Tape(self.timeline, self.writer)
         for step, _ in tape.play():
-            projection = self.projector.project(self.source(tape.alive))
-            self._paint(tape.alive, projection.fates, step.number)
+            alive = tape.present()
+            projection = self.projector.project(self.source(alive))
+            self._paint(alive, projection.fates, step.number)
             report = projection.report
-            report.source_faults = tape.faults.listed()
-            _place_gap(report, tape.alive, step.upto)
-            self._calibrate(report, step, tape.alive, projection)
+            report.source_faults = tape.faults()
+            _place_gap(report, alive, step.upto)
+            self._calibrate(report, step, alive, projection)
             yield step, report
 
     def source(self, alive: list[int]) -> Source:

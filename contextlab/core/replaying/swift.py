@@ -36,26 +36,23 @@ class Swift:
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
+        self._columns.sums.reports = True
         for step, cut, guard in self.cuts():
             report = report_cut(self._columns, cut, guard, self.budget, step)
-            report.source_faults = self._tape.faults.listed()
+            report.source_faults = self._tape.faults()
             self._painter.paint(cut, guard, step.number)
             yield step, report
 
     def cuts(self) -> Iterator[tuple[Step, Cut, PairGuard | None]]:
         """What each step sees: the cut and the guard's repairs, without a report and without spans."""
-        columns, tape = self._columns, self._tape
-        cutter = Cutter(columns, self.budget)
+        columns, tape, budget = self._columns, self._tape, self.budget
+        cutter = Cutter(columns, budget)
         for step, same in tape.play():
-            if same < len(columns):
-                columns.cut_back(same)
+            if same < columns.size:
                 self._painter.cut_back(same)
                 cutter.islands.cut_back(same)
-            if tape.moved:
-                columns.sums.cut_back(same)
-            new = tape.alive[same:]
-            if len(columns.sums) < len(tape.alive):
-                columns.sums.build(new + tape.ahead(step), columns.where)
-            columns.extend(new)
+            if tape.moved or len(columns.at) < len(tape.alive):
+                columns.renew(same, tape.alive)
+            columns.advance(tape.size)
             cut = cutter.cut()
-            yield step, cut, guard_cut(columns, cut, self.budget)
+            yield step, cut, guard_cut(columns, cut, budget)

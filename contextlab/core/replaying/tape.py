@@ -3,6 +3,9 @@
 The log's own summaries and what only the person saw (`ui`) are out; compactions and micro-compactions of the log
 are ignored. What the log dropped (an abandoned branch, a cleared context, a rolled back turn) leaves the source.
 Everything that is out is painted as dropped, with its reason.
+
+Between two such changes items only come, so stretches of many steps are read ahead: at each step the source is the
+first `size` of the positions in `alive`.
 """
 
 from __future__ import annotations
@@ -20,62 +23,90 @@ LOG_SUMMARY: Painted = (Verdict.DROPPED, Reason.LOG_SUMMARY)
 OUTSIDE: dict[int, Painted] = {KIND_CODE[Kind.UI]: UI_ONLY, KIND_CODE[Kind.SUMMARY]: LOG_SUMMARY}
 """Kinds that are never in a policy view's source, by code, with what is painted for them."""
 
+AHEAD = 4_096
+"""Items read at once: enough to be worth it, few enough for a processor's cache."""
+
 
 class Tape:
-    """Plays a timeline: after each step of `play`, `alive` holds the positions of the source, in order."""
+    """Plays a timeline."""
 
     def __init__(self, timeline: Timeline, writer: SpanWriter) -> None:
         """Start before the first step."""
         self.timeline = timeline
         self.writer = writer
         self.alive: list[int] = []
-        self.faults = FaultList(timeline)
+        """The positions of the source in order, and some that come next: never beyond the log's next change."""
+        self.size = 0
+        """How many of them stand before the step."""
+        self.moved = False
+        """Whether the log took something out of the source, or back in, before the last step."""
+        self._faults = FaultList(timeline)
+        self._faults_of = 0
+        """How many of the source the faults take into account."""
         self._marks = sorted(
             (mark for mark in timeline.marks if moves_source(mark)), key=lambda mark: mark.at_step
         )
         self._next_mark = 0
-        self.moved = False
-        """Whether the log took something out of the source, or back in, before the last step."""
+        self._read = 0
         self._out: set[int] = set()
 
     def play(self) -> Iterator[tuple[Step, int]]:
         """Yield each step with the index in `alive` below which nothing changed since the step before."""
         seen = 0
         for step in self.timeline.steps:
-            same = len(self.alive)
-            self._enter(seen, step.upto, step.number)
-            seen = max(seen, step.upto)
-            yield step, min(same, self._apply_marks(step.number))
+            same = self.size
+            if self._read < step.upto:
+                self._read_ahead(step.upto)
+            self.size = bisect_left(self.alive, step.upto, same)
+            if self.size - same < step.upto - seen:
+                self._paint_outside(seen, step)
+            seen = step.upto
+            self.moved = self._mark_is_due(step.number)
+            if self.moved:
+                same = min(same, self._apply_marks(step.number))
+            yield step, same
 
-    def ahead(self, step: Step) -> list[int]:
-        """The positions behind the step's that enter the source before the log changes it again."""
+    def present(self) -> list[int]:
+        """The source of the step, by position."""
+        return self.alive[: self.size]
+
+    def faults(self) -> list[str]:
+        """The faults of the source. The list is shared between reports."""
+        if self._faults_of < self.size:
+            self._faults.enter_all(self.alive[self._faults_of : self.size])
+            self._faults_of = self.size
+        return self._faults.listed()
+
+    def _read_ahead(self, upto: int) -> None:
+        """Take in the items up to the log's next change, a good many at once."""
         marks, steps = self._marks, self.timeline.steps
-        stop = len(self.timeline)
-        if self._next_mark < len(marks):
-            number = marks[self._next_mark].at_step
-            stop = steps[number - 1].upto if number <= len(steps) else stop
+        stop = min(len(self.timeline), max(upto, self._read + AHEAD))
+        if self._next_mark < len(marks) and marks[self._next_mark].at_step <= len(steps):
+            stop = min(stop, steps[marks[self._next_mark].at_step - 1].upto)
         kinds = self.timeline.kinds
-        return [position for position in range(step.upto, stop) if kinds[position] not in OUTSIDE]
+        self.alive += [position for position in range(self._read, stop) if kinds[position] not in OUTSIDE]
+        self._read = stop
 
-    def _enter(self, first: int, stop: int, step: int) -> None:
+    def _paint_outside(self, first: int, step: Step) -> None:
         kinds = self.timeline.kinds
-        for position in range(first, stop):
+        for position in range(first, step.upto):
             painted = OUTSIDE.get(kinds[position])
-            if painted is None:
-                self.alive.append(position)
-                self.faults.enter(position)
-            else:
-                self.writer.paint(position, position, painted, step)
+            if painted is not None:
+                self.writer.paint(position, position, painted, step.number)
+
+    def _mark_is_due(self, step: int) -> bool:
+        return self._next_mark < len(self._marks) and self._marks[self._next_mark].at_step <= step
 
     def _apply_marks(self, step: int) -> int:
+        """Change the source as the log did; returns the index of the first change. Nothing is read ahead here."""
+        self.faults()
         same = len(self.alive)
-        self.moved = False
-        while self._next_mark < len(self._marks) and self._marks[self._next_mark].at_step <= step:
+        while self._mark_is_due(step):
             mark = self._marks[self._next_mark]
             self._next_mark += 1
-            self.moved = True
             move = self._drop if mark.verdict == Verdict.DROPPED else self._bring_back
             same = min(same, move(mark, step))
+        self.size = self._faults_of = len(self.alive)
         return same
 
     def _drop(self, mark: Mark, step: int) -> int:
@@ -85,7 +116,7 @@ class Tape:
         if not leaving:
             return len(self.alive)
         self._out |= leaving
-        self.faults.leave(leaving)
+        self._faults.leave(leaving)
         first = bisect_left(self.alive, min(leaving))
         self.alive[first:] = [position for position in self.alive[first:] if position not in leaving]
         for start, last in ranges(sorted(leaving)):
@@ -99,7 +130,7 @@ class Tape:
                 self._out.remove(position)
                 first = min(first, bisect_left(self.alive, position))
                 insort(self.alive, position)
-                self.faults.come_back(position)
+                self._faults.come_back(position)
                 self.writer.paint(position, position, None, step)
         return first
 
