@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 
 from contextlab.core.audit.extract.sentences import objects
 from contextlab.core.audit.facts import Extractor
+from contextlab.core.audit.language.orders import gives_order
 from contextlab.core.audit.matching.corpus import Corpus
-from contextlab.core.audit.matching.index import ORDERS, Index
+from contextlab.core.audit.matching.index import Index
 from contextlab.core.audit.matching.judgement import Case
 from contextlab.core.audit.matching.judging import judge
 from contextlab.core.audit.matching.tokens import token_of
@@ -139,7 +140,7 @@ def _sentence_again(fact: Fact, corpus: Corpus, upto: int) -> int | None:
         return min(hits)[0] if hits else None
     start = corpus.start_of(upto)
     for line in corpus.text[start : start + 100_000].splitlines():
-        if ORDERS.search(line[:600]):
+        if gives_order(line[:600]):
             words = objects(line[:600])
             if len(words & fact.words) >= max(2, -(-3 * len(fact.words) // 5)):
                 return corpus.item_at(max(start, corpus.text.find(line, start)))[0]

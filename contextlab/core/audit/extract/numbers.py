@@ -42,6 +42,7 @@ _NUMBER = re.compile(
 _MANY = 4000
 """Figures of one text that are looked at."""
 _NEXT = re.compile(r"[ -]([A-Za-z]{1,16})\b")
+_UNIT_WORD = re.compile(r"[ -]?[A-Za-z]")
 _EAST = re.compile(
     r" ?(毫秒|ミリ秒|微秒|秒|分钟|分間|分鐘|分|小时|小時|時間|天|日間|周|週間|次|回|行|条|件|个|個|人|名|页|"
     r"ページ|台|"
@@ -95,11 +96,28 @@ def number_facts(text: str, spoken: bool) -> list[Found]:
     for seen, match in enumerate(_NUMBER.finditer(text)):
         if seen >= _MANY:
             break
+        if match.group(2) is None and _says_nothing(text, match.start(), match.end()):
+            continue
         if (fact := _read(text, match)) is not None:
             found.append(fact)
     if spoken:
         found += _in_words(text)
     return found
+
+
+def _says_nothing(text: str, start: int, end: int) -> bool:
+    """Most figures are the number of a list's entry, or stand without a unit behind words that name no value."""
+    behind = text[end : end + 2]
+    if behind[:1] in (".", ")") and behind[1:] in ("", " ", "\n", "*"):
+        line = text[max(0, start - 12) : start].rpartition("\n")[2]
+        if len(line) < 12 and not line.strip(" *#>-"):
+            return True
+    if end - start > 4 or not text.isascii() or text[start] in "vV" or behind[:1] in ("-", "%"):
+        return False
+    before = text[max(0, start - 24) : start].rstrip(" `\"'*(#")
+    if not before or before[-1] in ".,;!?)]}|\n+-/<&0123456789":
+        return "port" not in before and not _UNIT_WORD.match(text, end)
+    return False
 
 
 def _read(text: str, match: re.Match[str]) -> Found | None:

@@ -151,7 +151,7 @@ def error_facts(item: SourceItem, reading: bool) -> list[Found]:
         return []
     found: list[Found] = []
     seen: set[int] = set()
-    for mark in _MARKS:
+    for mark in _MARKS if text.isascii() else (*_MARKS, "エラー", "错误"):
         at = text.find(mark)
         tries = 0
         while at >= 0 and tries < LINES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 
 from contextlab.core.audit.extract.dimensions import dimensions
@@ -14,6 +13,7 @@ from contextlab.core.audit.extract.numbers import number_facts
 from contextlab.core.audit.extract.outcomes import FAILS
 from contextlab.core.audit.extract.tokens import token_facts
 from contextlab.core.audit.language.normalise import canonical, narrow, path_parts
+from contextlab.core.audit.language.orders import gives_order
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import content
 from contextlab.core.audit.results import FactKind, Place
@@ -22,21 +22,6 @@ LONGEST = 400_000
 """Characters of a text that are taken apart; behind them words are only searched for."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
-ORDERS = re.compile(
-    r"\b(?:must|never|not|no|only|always|keep|kept|keeps|avoid|without|forbid\w*|prohibit\w*|off[- ]limits|"
-    r"read[- ]only|untouched|"
-    r"as[- ]is|unchanged|frozen|freeze|leave|left alone|hands? off|requires?d?|constraints?|rules?|prefers?|"
-    r"preferences?|stays?|stick|"
-    r"don['’]?t|doesn['’]?t|can['’]?t|cannot|won['’]?t|mustn['’]?t|shouldn['’]?t|should|shall|instead of|"
-    r"exclusively|mandatory|"
-    r"off the table|at (?:most|least)|ask|approv\w+|confirm\w*|permission|limited|restrict\w*|may|insists?|"
-    r"wants?|asked|nicht|nie|niemals|nur|kein\w*|immer|muss|müssen|"
-    r"verboten|bleib\w*|"
-    r"unverändert|unberührt)\b|n['’]t\b|"
-    r"[不勿禁别必须須只仅得]|保持|保留|一律|始终|ない|ません|なし|禁止|必ず|のみ|だけ|まま|維持|絶対|決して|"
-    r"ずに|べき|こと",
-    re.IGNORECASE,
-)
 _HEADING = re.compile(r"\s{0,12}(?:#{1,6} |\*\*|\d{1,2}[.)] |[-*] \*\*)|.{1,80}[:：]\**\s*\Z")
 _RULES_HEADING = re.compile(
     r"constraint|rule|requirement|preference|guideline|restriction|do not|don't|must|never|convention|"
@@ -46,15 +31,32 @@ _RULES_HEADING = re.compile(
 )
 
 
-@dataclass(slots=True, frozen=True)
 class Sentence:
-    """A sentence with its content words."""
+    """A sentence, looked at closer when it is asked."""
 
-    start: int
-    end: int
-    words: frozenset[str]
-    orders: bool
-    """Whether it says what must, may or must not be; also where it stands under such a heading."""
+    __slots__ = ("_orders", "_text", "_under", "_words", "end", "start")
+
+    def __init__(self, text: str, start: int, end: int, under: bool) -> None:
+        """A piece of a text; `under`: it stands under a heading of rules."""
+        self.start, self.end, self._text, self._under = start, end, text, under
+        self._words: frozenset[str] | None = None
+        self._orders: bool | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Its content words."""
+        if self._words is None:
+            self._words = content(self._text[self.start : min(self.end, self.start + 2_000)])
+        return self._words
+
+    @property
+    def orders(self) -> bool:
+        """Whether it says what must, may or must not be; also where it stands under a heading that does."""
+        if self._orders is None:
+            self._orders = self._under or gives_order(
+                self._text[self.start : min(self.end, self.start + 2_000)]
+            )
+        return self._orders
 
 
 class Index:
@@ -64,6 +66,7 @@ class Index:
         """The text as it is."""
         self.text = narrow(text)
         self.close = self.text[:LONGEST]
+        self._spots: dict[str, list[int]] = {}
 
     @cached_property
     def folded(self) -> str:
@@ -74,6 +77,11 @@ class Index:
     def found(self) -> list[Found]:
         """Its facts of words and figures."""
         return token_facts(self.close)[0] + number_facts(self.close, spoken=True)
+
+    @cached_property
+    def folded_of_kind(self) -> dict[FactKind, list[tuple[str, Found]]]:
+        """Its facts by kind, with their word in one case (of a path the last part)."""
+        return {kind: [(folded_word(one), one) for one in found] for kind, found in self.of_kind.items()}
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Found]:
@@ -134,28 +142,29 @@ class Index:
     def sentences(self) -> list[Sentence]:
         """Its sentences."""
         made: list[Sentence] = []
-        at, under = 0, False
-        for match in [*_ENDS.finditer(self.close), None]:
-            stop = match.start() if match else len(self.close)
-            line = self.close[at:stop]
-            if line.strip():
-                head = line[:120]
+        at, under, text = 0, False, self.close
+        for match in [*_ENDS.finditer(text), None]:
+            stop = match.start() if match else len(text)
+            head = text[at : min(stop, at + 120)]
+            if head and not head.isspace():
                 if _HEADING.match(head):
                     under = _RULES_HEADING.search(head) is not None
-                orders = under or ORDERS.search(line[:2_000]) is not None
-                made.append(Sentence(at, stop, content(line[:2_000]), orders))
+                made.append(Sentence(text, at, stop, under))
             at = match.end() if match else stop
         return made
 
-    @cached_property
-    def spots(self) -> dict[str, list[int]]:
-        """The sentences that have a word (its last part too, where it is a path), by their numbers."""
-        made: dict[str, list[int]] = defaultdict(list)
-        for number, one in enumerate(self.sentences):
-            words = {word.strip("([{<\"'`*.,;:!?)]}>") for word in self.folded[one.start : one.end].split()}
-            for word in words | {word.rpartition("/")[2] for word in words if "/" in word}:
-                made[word].append(number)
-        return made
+    def spots(self, word: str) -> list[int]:
+        """The numbers of the first sentences that have a word."""
+        found = self._spots.get(word)
+        if found is None:
+            found = self._spots[word] = []
+            at = self.folded.find(word)
+            while at >= 0 and len(found) < 12:
+                number = bisect_right(self._sentence_starts, at) - 1
+                if number >= 0 and (not found or found[-1] != number):
+                    found.append(number)
+                at = self.folded.find(word, at + len(word))
+        return found
 
     @cached_property
     def _sentence_starts(self) -> list[int]:
@@ -173,3 +182,10 @@ class Index:
     def context(self, one: Found) -> frozenset[str]:
         """The content words around one of its facts."""
         return one.words or around(self.text, one.start, one.end)
+
+
+def folded_word(one: Found) -> str:
+    """The word of a fact in one case: of a path its last part."""
+    if one.kind == FactKind.PATH:
+        return path_parts(one.subject)[-1]
+    return (one.shown if one.kind == FactKind.TICKET else one.value).lower()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from contextlab.core.audit.extract.dimensions import dimensions
@@ -57,14 +55,13 @@ class Case:
     """Places that already count as another value's change, by kind."""
     _known: dict[tuple[FactKind, int, int], bool] = field(default_factory=dict)
 
-    @cached_property
-    def invented(self) -> dict[FactKind, list[Found]]:
-        """The words of the text that the source never had, by kind."""
-        made: dict[FactKind, list[Found]] = defaultdict(list)
-        for one in self.index.found:
-            if one.amount is None and one.kind in _WORDS and not self._has(one):
-                made[one.kind].append(one)
-        return made
+    def invented(self, one: Found) -> bool:
+        """Whether the source never had this word of the text."""
+        key = one.kind, one.start, one.end
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._has(one)
+        return not known
 
     def _has(self, one: Found) -> bool:
         word = self.index.text[one.start : one.end]
@@ -126,14 +123,6 @@ class Case:
     def take(self, one: Found, value: str) -> bool:
         """Whether this place may count as the change of a value: of one value only."""
         return self.taken.setdefault((one.kind, one.start, one.end), value) == value
-
-
-_WORDS = frozenset(
-    {
-        FactKind.PATH, FactKind.PATH_LINE, FactKind.URL, FactKind.TICKET, FactKind.COMMIT, FactKind.ERROR,
-        FactKind.IDENTIFIER, FactKind.SETTING, FactKind.VERSION,
-    }
-)  # fmt: skip
 
 
 def nearly(left: str, right: str) -> bool:

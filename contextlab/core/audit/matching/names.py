@@ -40,9 +40,7 @@ def judge_path(case: Case, fact: Fact) -> Judgement:
     if found is not None:
         return found
     parts = path_parts(fact.subject)
-    slip = _slip(
-        case, fact, FactKind.PATH, parts[-1] if parts else "", lambda one: path_parts(one.subject)[-1]
-    )
+    slip = _slip(case, fact, FactKind.PATH, parts[-1]) if parts else None
     return slip or DROPPED
 
 
@@ -134,7 +132,7 @@ def judge_url(case: Case, fact: Fact) -> Judgement:
     at = index.folded.find(told)
     if at >= 0 and find_word(index.folded, told) >= 0:
         return kept(at, at + len(told))
-    if (slip := _slip(case, fact, FactKind.URL, told, lambda one: one.value)) is not None:
+    if (slip := _slip(case, fact, FactKind.URL, told)) is not None:
         return slip
     at = find_word(index.folded, fact.subject)
     if at >= 0:
@@ -157,12 +155,7 @@ def judge_word(case: Case, fact: Fact) -> Judgement:
         at = index.find_name(last)
     if at >= 0 and fact.kind != FactKind.TICKET:
         return kept(at, at + len(last))
-    return (
-        _slip(
-            case, fact, fact.kind, word, lambda one: one.shown if fact.kind == FactKind.TICKET else one.value
-        )
-        or DROPPED
-    )
+    return _slip(case, fact, fact.kind, word) or DROPPED
 
 
 def judge_commit(case: Case, fact: Fact) -> Judgement:
@@ -174,7 +167,9 @@ def judge_commit(case: Case, fact: Fact) -> Judgement:
         size = min(len(told.value), len(fact.value)) if told else 7
         if told is None or told.value[:size] == fact.value[:size]:
             return kept(at, at + size)
-    for one in case.invented.get(FactKind.COMMIT, ()):
+    for one in index.of_kind.get(FactKind.COMMIT, ()):
+        if not case.invented(one):
+            continue
         size = min(len(one.value), len(fact.value))
         alike = nearly(one.value[:size], fact.value[:size]) or one.value[:4] == fact.value[:4]
         if (alike or len(fact.words & index.context(one)) >= 2) and case.take(one, fact.value):
@@ -196,7 +191,7 @@ def judge_command(case: Case, fact: Fact) -> Judgement:
     hits: Counter[int] = Counter()
     for word in telling:
         last = word.rpartition("/")[2]
-        hits.update(index.spots.get(word) or (index.spots.get(last, []) if len(last) > 3 else []))
+        hits.update(index.spots(word) or (index.spots(last) if len(last) > 3 else []))
     number, best = max(hits.items(), key=lambda pair: (pair[1], -pair[0]), default=(0, 0))
     if best < 2 or best < 0.5 * len(telling):
         return DROPPED
@@ -233,7 +228,7 @@ def judge_error(case: Case, fact: Fact) -> Judgement:
             if code not in _BUILT_IN or (sentence is not None and len(sentence.words & fact.words) >= 2):
                 return kept(at, at + len(code))
             return partial(at, at + len(code), "The kind of error stands there, its message does not.")
-        if (slip := _slip(case, fact, FactKind.ERROR, code, lambda one: one.value)) is not None:
+        if (slip := _slip(case, fact, FactKind.ERROR, code)) is not None:
             return slip
     words = {word for word in fact.words if word[0] != "="} - content(" ".join(_PATHS.findall(fact.text)))
     if len(words) < 2:
@@ -247,15 +242,15 @@ def judge_error(case: Case, fact: Fact) -> Judgement:
     return DROPPED
 
 
-def _slip(case: Case, fact: Fact, kind: FactKind, word: str, told: object) -> Judgement | None:
+def _slip(case: Case, fact: Fact, kind: FactKind, word: str) -> Judgement | None:
     """A word of the text that the source never had and that differs from the right one by a slip."""
-    for one in case.invented.get(kind, ()):
-        other = told(one)  # type: ignore[operator]
-        if not nearly(word.lower(), other.lower()):
+    word = word.lower()
+    size = len(word)
+    for other, one in case.index.folded_of_kind.get(kind, ()):
+        if not -3 < len(other) - size < 3 or not nearly(word, other) or not case.invented(one):
             continue
-        if not _same_talk(case, fact, one) or not case.take(one, fact.value or fact.subject):
-            continue
-        return Judgement(FactVerdict.CHANGED, one.start, one.end, one.shown, f"It became {one.shown}.")
+        if _same_talk(case, fact, one) and case.take(one, fact.value or fact.subject):
+            return Judgement(FactVerdict.CHANGED, one.start, one.end, one.shown, f"It became {one.shown}.")
     return None
 
 
