@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from contextlab.core.measuring.pays_back import pays_back
 from contextlab.queries.compaction import CompactionPage
 from contextlab.queries.recorded_compaction import RecordedCompaction
+from contextlab.services.compaction.costs import Written, payback_of
 from contextlab.store.models import Session
 from contextlab.web.compaction_sections import LONGEST_LINE, ShownResult, ShownSection, shown_result
 
@@ -61,8 +61,8 @@ class ShownCompaction:
     prices: Mapping[str, Any] | None = None
     model: str = ""
     by_model: bool = False
-    pays_back: int | None = None
-    """Steps until it has paid for itself, at the prices of a prompt cache; None: never, or unknown."""
+    payback: Mapping[str, Any] | None = None
+    """After how many steps it has paid for itself (`steps`), and the prices that say so; None: never, or unknown."""
     result: ShownResult | None = None
     summary: str = ""
     summary_cut: bool = False
@@ -80,7 +80,7 @@ class ShownCompaction:
         return self.result.sections if self.result else ()
 
 
-def of_log(found: RecordedCompaction) -> ShownCompaction:
+def of_log(session: Session, found: RecordedCompaction) -> ShownCompaction:
     """One that the log records."""
     method, words = METHODS["opaque" if found.opaque else "log" if found.summary else ""]
     before, after, asked = found.before, found.after, found.summariser
@@ -97,7 +97,9 @@ def of_log(found: RecordedCompaction) -> ShownCompaction:
         seconds=asked.seconds if asked else None, read=asked.input_tokens if asked else None,
         cached=asked.cached_tokens if asked else None, wrote=wrote, cost=asked.cost if asked else None,
         prices=asked.prices if asked else None, model=asked.model if asked else "", by_model=True,
-        pays_back=pays_back(full, small, wrote) if full and small and wrote is not None else None,
+        payback=payback_of(session, found.at_step, full, small, Written(wrote, asked.cost if asked else None))
+        if full and small and wrote is not None
+        else None,
         summary=found.summary_text, summary_cut=found.summary_cut, opaque=found.opaque,
     )  # fmt: skip
 
@@ -109,15 +111,13 @@ def of_run(session: Session, page: CompactionPage) -> ShownCompaction:
     result, report, usage = page.result or {}, page.report or {}, page.usage or {}
     step, by_model = page.at_step or page.before_step, bool(page.model or page.usage)
     summary, wrote = str(result.get("summary") or ""), usage.get("output_tokens")
-    before, after = page.tokens_before, page.tokens_after
-    priced = done and before is not None and after is not None and (not by_model or wrote is not None)
     return ShownCompaction(
         f"Compaction{_where(session, page)}", page.run.state, method, words, page.trigger, page.policy_name,
-        step, before, after, page.token_source,
+        step, page.tokens_before, page.tokens_after, page.token_source,
         report.get("source_items"), report.get("projected_items"), report.get("summarised_items"),
         page.seconds, usage.get("input_tokens"), usage.get("cached_tokens"), wrote, page.cost, page.prices,
         str(usage.get("model") or page.model), by_model,
-        pays_back(before or 0, after or 0, wrote if by_model else None) if priced else None,
+        page.payback,
         shown_result(session, page) if done else None, summary[:LONGEST_SUMMARY], len(summary) > LONGEST_SUMMARY,
         explained=explained(page), report=_report(report), limits=_limits(report),
         notes=[str(note)[:LONGEST_LINE] for note in (report.get("notes") or ())[:20]],

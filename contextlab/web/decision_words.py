@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from contextlab.core.agent.auto_compaction import COOL_DOWN, PINS_ALONE, USELESS
 from contextlab.core.replaying import decisions as log
+from contextlab.queries.decisions import StepDecision
 
 WORDS = {
     log.NOT_DUE: "not due", log.MADE: "made", log.NOOP: "nothing to do", log.PAUSED: "paused",
@@ -26,6 +29,22 @@ REASONS = {
     "nothing_to_summarise": "there was nothing to summarise",
     "no_gain": "memory would not have become smaller",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A decision with what it came to in words."""
+
+    decision: StepDecision
+    word: str
+    reason: str
+
+
+def told(decision: StepDecision | None) -> Told | None:
+    """A step's decision for its page; None where none was made."""
+    if decision is None:
+        return None
+    return Told(decision, WORDS[decision.outcome], ": ".join(filter(None, reason_words(decision.reason))))
 
 
 def reason_words(reason: str) -> tuple[str, str]:

@@ -404,5 +404,5 @@ def test_what_an_agent_logged_of_its_summary_request(client: Client) -> None:
     assert "wrote 500 reported for $0.46" in page.text
     assert "took 60.00 s" in page.text
     assert "genai-prices" in page.text
-    assert "pays back after 2 steps" in page.text
+    assert "pays back after 12 steps" in page.text
     assert page.all("a", href=other.url())

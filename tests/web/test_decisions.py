@@ -47,6 +47,9 @@ def test_every_step_with_its_figures(client: Client, session: Any) -> None:
     assert "step by step" not in only.text
     assert "None of these" in read(client.get(f"{at}?view=rules&outcome=made&from=99999")).text
     assert client.get(f"{at}/steps?view=rules").status_code == 404
+    step = read(client.get(f"/sessions/{session.uid}/steps/1?view=rules"))
+    assert "compaction not due: items > 9, measured" in step.text
+    assert step.all("a", href=f"{at}?from=1&view=rules")
 
 
 def test_a_pause_names_the_part_that_is_too_big(client: Client, session: Any) -> None:

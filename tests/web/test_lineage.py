@@ -50,6 +50,9 @@ def test_a_branch_says_what_it_is_and_each_version_shows_its_memory(client: Clie
     page = read(client.get(f"/sessions/{session.uid}/compactions"))
     assert "does not grow with the log" in page.text
     assert f"The log has {session.steps - 11} more steps" in page.text
+    top = page.all("a", href=f"/sessions/{session.uid}?view=branch-1:type-aware")
+    assert top
+    assert "branch-1:type-aware" in read(client.get(top[0]["href"])).text
     at = f"/sessions/{session.uid}/memory"
     assert page.all("a", href=f"{at}?branch=branch-1&version=2")
     after = read(client.get(at, {"branch": "branch-1", "version": "2"}))

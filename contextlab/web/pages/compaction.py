@@ -40,7 +40,7 @@ def recorded(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     if found is None:
         raise Http404("The log has no such compaction.")
     values = {
-        "opened": opened, "session": session, "nav": "sessions", "found": found, "shown": of_log(found),
+        "opened": opened, "session": session, "nav": "sessions", "found": found, "shown": of_log(session, found),
         "sides": sides_of_log(session, found), "mismatch": mismatch_at(session, number),
         **_around(session, f"log-{number}"),
     }  # fmt: skip

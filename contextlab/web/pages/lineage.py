@@ -28,6 +28,8 @@ SHOWN_ROWS = 100
 SHOWN_BRANCHES = 20
 SHOWN_VERSIONS = 5
 SHOWN_ITEMS = 100
+ON_TOP = ("keep-all", "type-aware", "token-budget", "rule-based")
+"""Policies under which the rest of the log is offered on top of a branch's memory."""
 SHOWN_SUMMARY = 48 * 1024
 PREVIEW = 240
 LONGEST_WISH = 2_000
@@ -41,7 +43,7 @@ def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
         "opened": opened, "session": session, "nav": "sessions", "formats": compaction.FORMATS,
         "rows": [kin(session, row) for row in rows[::-1][:SHOWN_ROWS]], "total": len(rows),
         "trees": [_tree(session, tree) for tree in trees[::-1][:SHOWN_BRANCHES]],
-        "trees_total": len(trees), "offloads": offload_count(session), **way_back(session),
+        "trees_total": len(trees), "offloads": offload_count(session), "on_top": ON_TOP, **way_back(session),
     }  # fmt: skip
     return render(request, "pages/compactions.html", values)
 
@@ -80,7 +82,7 @@ def _side(opened: Opened, row: LineageRow | None) -> Side:
         raise Http404("The session has no such compaction.")
     if row.origin != "here":
         found = recorded_compaction(session, int(row.id.removeprefix("log-")))
-        shown = of_log(found) if found else None
+        shown = of_log(session, found) if found else None
     else:
         page = compaction_page(session.workspace_id, UUID(row.id))
         shown = of_run(session, page) if page else None
@@ -144,7 +146,8 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
         "opened": open_session(request, uid), "session": held.session, "nav": "sessions", "held": held,
         "version": held.version.version if held.version else None, "formats": compaction.FORMATS,
         "summary": summary[:SHOWN_SUMMARY], "summary_cut": len(summary) > SHOWN_SUMMARY, "items": shown,
-        "total": len(items), "first": first + 1, "last": first + len(shown),
+        "originals": compaction.offloads_in(held)[:SHOWN_ITEMS], "total": len(items),
+        "first": first + 1, "last": first + len(shown),
         "before": max(0, first - SHOWN_ITEMS) if first else None,
         "after": first + SHOWN_ITEMS if first + SHOWN_ITEMS < len(items) else None,
     }  # fmt: skip

@@ -12,10 +12,12 @@ from django.urls import path
 from contextlab.core.protocol import FORMATS
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
+from contextlab.queries.decisions import decision_at
 from contextlab.queries.fires import summary_before
 from contextlab.queries.scope import Scope
 from contextlab.queries.shares import all_shares
 from contextlab.queries.step_page import StepPage, Wanted, step_page
+from contextlab.web.decision_words import told
 from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_session, view_links
 from contextlab.web.row_html import row_html
 from contextlab.web.rows import Shown, ShownGroup, Speller, step_address
@@ -42,6 +44,7 @@ def step(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
         "step_query": step_query(opened, wanted), "scale": _scale(page),
         "stands": None if opened.name == RECORDED else summary_before(opened.view_id or 0, number),
         "views": view_links(opened, "step", number), "formats": FORMATS,
+        "decided": None if opened.name == RECORDED else told(decision_at(opened.view_id or 0, number)),
     }  # fmt: skip
     only_list = request.headers.get("HX-Target") == "context" and page.report is not None
     return render(request, "panels/context.html" if only_list else "pages/step.html", values)
