@@ -1,0 +1,138 @@
+"""Reconciliation over a corpus: does what the log shows, plus a hidden base, come to what the provider reported?
+
+    python -m bench.reconcile [FOLDER] [--json FILE]
+
+Reads every Claude Code and Codex session below the folder (the outer project's corpus without one), counts its items,
+replays it as recorded and explains each step (core/audit/reconcile.py). Prints how many steps were compared and how
+far off they are: from one anchor per segment, at the ends of segments, and anchored anew at each step. Exits with 1
+when a figure that the project promises is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from contextlab.adapters.data_folder import CHECKOUT
+from contextlab.adapters.tokens import counter
+from contextlab.cli._reading import sources
+from contextlab.cli._replaying import sessions_of
+from contextlab.core.audit.reconcile import Measure, Summary, share_below, sheets
+from contextlab.core.items import Reason
+from contextlab.core.recorded import RecordedReplayer
+from contextlab.core.timeline import FLAG_MEDIA, Assembler
+from contextlab.importers.base import UnreadableFile
+
+CORPUS = CHECKOUT.parent / "shared" / "corpus"
+PROMISED = {
+    "claude-code": {"p50": 0.02, "p90": 0.07, "step p90": 0.004},
+    "codex": {"p50": 0.002, "step tokens p90": 15},
+    "codex without searches and images": {"p90": 0.02},
+}
+
+
+def main() -> int:
+    """Both formats."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=CORPUS)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    groups: dict[str, Summary] = {}
+    sessions: dict[str, int] = {}
+    for name in ("claude-code", "codex"):
+        for assembler in _sessions(
+            asked.folder / name if (asked.folder / name).is_dir() else asked.folder, name
+        ):
+            found = list(sheets(measures(assembler), starts_in_the_middle=in_the_middle(assembler)))
+            for group in _groups(name, assembler):
+                groups.setdefault(group, Summary()).add(found)
+                sessions[group] = sessions.get(group, 0) + 1
+    facts = {name: {"sessions": sessions[name], **_figures(summary)} for name, summary in groups.items()}
+    missed = [line for name, figures in facts.items() for line in _print(name, figures)]
+    if asked.json:
+        asked.json.write_text(json.dumps(facts, indent=1))
+    return int(bool(missed))
+
+
+def measures(assembler: Assembler) -> Iterator[Measure]:
+    """The steps of a session as they are compared."""
+    timeline = assembler.timeline
+    marks = {mark.at_step: mark for mark in timeline.marks}
+    compactions = {row.at_step for row in assembler.compactions if not row.micro}
+    seen = 0
+    for result in RecordedReplayer(timeline, count=counter().count).run():
+        step, report = result.step, result.report
+        media = sum(1 for at in range(seen, step.upto) if timeline.flags[at] & FLAG_MEDIA)
+        seen = step.upto
+        yield Measure(
+            step.number, step.model, step.prompt_tokens, report.calibrated_tokens, report.band,
+            report.projected_tokens, step.number in marks, step.number in compactions, bool(step.restart),
+            report.finding is not None, media,
+        )  # fmt: skip
+
+
+def in_the_middle(assembler: Assembler) -> bool:
+    """Whether the file begins after the session did."""
+    marks = assembler.timeline.marks
+    return any(mark.reason == Reason.EARLIER_FILE for mark in marks) or assembler.results_without_call > 0
+
+
+def _sessions(folder: Path) -> Iterator[Assembler]:
+    for source in sources([str(folder)]):
+        try:
+            found = sessions_of(source, counter(), keep_texts=False)
+        except UnreadableFile:
+            continue
+        for one in found:
+            timeline = one.assembler.timeline
+            if one.assembler.meta.role == "compaction" or not any(
+                step.prompt_tokens for step in timeline.steps
+            ):
+                continue
+            yield one.assembler
+
+
+def _groups(name: str, assembler: Assembler) -> list[str]:
+    timeline = assembler.timeline
+    plain = (
+        not any(flags & FLAG_MEDIA for flags in timeline.flags)
+        and "web_search" not in timeline.tools.values()
+    )
+    return [name, f"{name} without searches and images"] if name == "codex" and plain else [name]
+
+
+def _figures(summary: Summary) -> dict[str, Any]:
+    return {
+        "steps": summary.steps, "segments": summary.segments, "steps compared": len(summary.errors),
+        "p50": share_below(summary.errors, 0.5), "p90": share_below(summary.errors, 0.9),
+        "segment ends p50": share_below(summary.ends, 0.5), "segment ends p90": share_below(summary.ends, 0.9),
+        "step p50": share_below(summary.step_errors, 0.5), "step p90": share_below(summary.step_errors, 0.9),
+        "step tokens p50": share_below(summary.step_tokens, 0.5),
+        "step tokens p90": share_below(summary.step_tokens, 0.9),
+        "beyond their band": summary.beyond_band, "unexplained": dict(summary.unexplained),
+    }  # fmt: skip
+
+
+def _print(name: str, figures: dict[str, Any]) -> list[str]:
+    """Prints a group; returns what misses its promise."""
+    print(f"\n{name}")
+    missed = []
+    for key, value in figures.items():
+        promised = PROMISED.get(name, {}).get(key)
+        shown = f"{value:.3%}" if isinstance(value, float) and "tokens" not in key else value
+        verdict = ""
+        if promised is not None and value is not None:
+            verdict = f"  (promised: {promised:.1%})" if promised < 1 else f"  (promised: {promised})"
+            if value > promised:
+                verdict += "  MISSED"
+                missed.append(key)
+        print(f"  {key:22} {shown}{verdict}")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
