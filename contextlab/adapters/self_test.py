@@ -1,8 +1,14 @@
-"""Texts on which a fast tokenizer must agree with tiktoken before it is trusted: about 120,000 characters."""
+"""Texts on which a fast tokenizer must agree with tiktoken before it is trusted: about 120,000 characters.
+
+python -m contextlab.adapters.self_test o200k_base      exit code 0 when it does
+"""
 
 from __future__ import annotations
 
 import random
+import sys
+
+from contextlab.adapters.tokens import both_agree_on
 
 _SCRIPTS = (
     "The quick brown fox doesn't jump; it's asleep. WE'LL see, I'd say. ",
@@ -40,3 +46,7 @@ def _texts() -> list[str]:
 
 
 TEXTS = _texts()
+
+
+if __name__ == "__main__":
+    sys.exit(0 if both_agree_on(TEXTS, sys.argv[1]) else 1)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
@@ -20,6 +22,8 @@ from contextlab.core.measuring.tokens import O200K, TokenCounter
 
 __all__ = ["counter", "install_vocabulary"]
 
+ENCODINGS = ("o200k_base", "cl100k_base")
+_SELF_TEST_SECONDS = 300
 _LARGE = 1_000_000  # characters; larger texts are cut at safe points and counted in pieces
 # The count of the whole is the sum of the counts when a text is cut right after a line end that is followed by
 # blanks and a visible character other than "/" (proved by fuzzing on both vocabularies).
@@ -107,7 +111,7 @@ class _Toktok:
 @cache
 def counter(encoding: str = O200K) -> TokenCounter:
     """The counter of this process for the encoding (o200k_base or cl100k_base); ValueError for any other."""
-    if encoding not in ("o200k_base", "cl100k_base"):
+    if encoding not in ENCODINGS:
         raise ValueError(f"Unknown encoding {encoding!r}.")
     return _Toktok(encoding) if _toktok_is_proved() else _Tiktoken(encoding)
 
@@ -128,15 +132,22 @@ def _toktok_is_proved() -> bool:
 
 
 def _counts_agree() -> bool:
-    from contextlab.adapters.self_test import TEXTS
+    """Ask processes of their own: four vocabularies take 250 MB, which no worker that imports shall keep."""
+    return all(_agrees_in_a_process(encoding) for encoding in ENCODINGS)
 
+
+def _agrees_in_a_process(encoding: str) -> bool:
+    command = [sys.executable, "-m", "contextlab.adapters.self_test", encoding]
     try:
-        return all(
-            _Tiktoken(encoding).count_many(TEXTS) == _Toktok(encoding).count_many(TEXTS)
-            for encoding in ("o200k_base", "cl100k_base")
-        )
-    except Exception:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_SELF_TEST_SECONDS)
+    except (OSError, subprocess.SubprocessError):
         return False
+    return done.returncode == 0
+
+
+def both_agree_on(texts: list[str], encoding: str) -> bool:
+    """Whether both tokenizers count these texts alike."""
+    return _Tiktoken(encoding).count_many(texts) == _Toktok(encoding).count_many(texts)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -134,5 +134,22 @@ def test_the_fast_path_is_tested_once_for_these_versions(monkeypatch, tmp_path):
 def test_a_fast_path_that_differs_is_not_used(monkeypatch, tmp_path):
     """Speed never costs a wrong number."""
     monkeypatch.setenv("CONTEXTLAB_DATA", str(tmp_path))
+    assert tokens.both_agree_on(["some words"], "o200k_base")
     monkeypatch.setattr(tokens._Toktok, "count_many", lambda self, texts: [0 for _ in texts])
+    assert not tokens.both_agree_on(["some words"], "o200k_base")
+
+
+@fast
+@pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
+def test_a_self_test_that_fails_or_cannot_run_proves_nothing(monkeypatch, tmp_path, python):
+    """The test runs in a process of its own, so that its vocabularies do not stay in memory."""
+    monkeypatch.setenv("CONTEXTLAB_DATA", str(tmp_path))
+    monkeypatch.setattr(tokens.sys, "executable", python)
     assert not tokens._toktok_is_proved.__wrapped__()
+
+
+@fast
+def test_the_self_test_passes_with_the_versions_that_are_installed(monkeypatch, tmp_path):
+    """Whoever installed the fast tokenizer gets it."""
+    monkeypatch.setenv("CONTEXTLAB_DATA", str(tmp_path))
+    assert tokens._toktok_is_proved.__wrapped__()
