@@ -195,9 +195,15 @@ def cancel(run: Run) -> None:
 
 
 def due(now: datetime | None = None) -> list[Run]:
-    """Runs to ring now, the most urgent first; they are marked as rung."""
+    """Runs to ring now, the most urgent first; they are marked as rung.
+
+    Whoever asks gets others: a run that was rung is due again only after RUNG_AGAIN. That holds for those whose worker
+    died as well, else every message about one would call forth more of them.
+    """
     now = now or timezone.now()
-    lost = list(Run.objects.filter(state=RunState.RUNNING, lease_until__lt=now)[: window()])
+    unanswered = Q(rung_at=None) | Q(rung_at__lt=F("lease_until")) | Q(rung_at__lt=now - RUNG_AGAIN)
+    dead = Run.objects.filter(unanswered, state=RunState.RUNNING, lease_until__lt=now)
+    lost = list(dead.order_by("priority", "id")[: window()])
     fresh = Q(state=RunState.RUNNING, lease_until__gte=now) | Q(
         state=RunState.QUEUED, rung_at__gte=now - RUNG_AGAIN
     )
@@ -210,9 +216,8 @@ def due(now: datetime | None = None) -> list[Run]:
 
 
 def first_waiting() -> Run | None:
-    """The most urgent run that could be begun now, rung or not."""
-    waiting = Run.objects.filter(claimable(timezone.now()), state=RunState.QUEUED)
-    return waiting.order_by("priority", "id").first()
+    """The most urgent run that could be begun now, rung or not; also one whose worker died."""
+    return Run.objects.filter(claimable(timezone.now())).order_by("priority", "id").first()
 
 
 def window() -> int:

@@ -67,6 +67,15 @@ class Work:
         """As `check_in`, for work behind what `done` counts."""
         runs.progress(self.claim, doing=doing)
 
+    def end(self, result: dict[str, Any]) -> None:
+        """End the run as done, inside the transaction that commits what came of it; raises Lost.
+
+        Ended behind it, the run of a worker that dies in between would be done a second time: nothing may be lost
+        by that, but what is not the same when it is done again would be doubled.
+        """
+        if not runs.finish(self.claim, RunState.DONE, result):
+            raise Lost
+
 
 Action = Callable[[Work], Outcome]
 

@@ -137,6 +137,28 @@ def test_the_reaper_rings_for_runs_of_dead_workers(workspace):
     assert [one.pk for one in runs.reap()] == [claim.run.pk]
 
 
+def test_a_run_of_a_dead_worker_is_rung_once_however_many_look(workspace):
+    """Every message that is worked off looks for what is due: else each about a dead run would call forth more."""
+    now = timezone.now()
+    claims = [runs.claim(ask(workspace, f"import:{number}").uid) for number in range(3)]
+    # Rung when they began, a lease ago.
+    Run.objects.update(rung_at=now - runs.LEASE)
+    for claim in claims:
+        dies(claim)
+    later = timezone.now() + timedelta(seconds=1)
+    assert {run.pk for run in runs.due(later)} == {claim.run.pk for claim in claims}
+    assert [runs.due(later + timedelta(seconds=pause)) for pause in range(1, 25)] == [[]] * 24
+    assert len(runs.due(later + timedelta(seconds=40))) == 3, "the message was lost"
+
+
+def test_whoever_has_time_takes_over_from_a_dead_worker(workspace):
+    """No message is needed for it."""
+    claim = runs.claim(ask(workspace).uid)
+    assert runs.first_waiting() is None
+    dies(claim)
+    assert runs.first_waiting().pk == claim.run.pk
+
+
 def test_a_thousand_queued_runs_are_rung_a_few_at_a_time_the_most_urgent_first(workspace):
     """Messages do not pile up while a large scan waits."""
     for number in range(30):

@@ -52,12 +52,7 @@ def commit(
         if again:
             job.refresh_from_db()
             show(view, version)
-    return answer_of(version)
-
-
-def answer_of(version: MemoryVersion) -> dict[str, Any]:
-    """What the run of a compaction says of the memory that it made."""
-    return {"branch": version.view.name, "version": version.version, "reason": ""}
+    return {"branch": view.name, "version": version.version, "reason": ""}
 
 
 def _now(held: Held, job: CompactionJob) -> Held | None:

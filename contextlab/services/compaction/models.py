@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db import transaction
 
 from contextlab.adapters.model_hosts import HostRule
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.services.compaction.costs import costs_of
 from contextlab.services.work import Work
 from contextlab.store.models import CompactionJob, ModelAnswer
 
@@ -113,7 +115,9 @@ class KeepingModel:
                 messages, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout or TIMEOUT
             )
             row = {"text": _storable(reply.text), "usage": asdict(reply.usage)}
-            kept, _ = ModelAnswer.objects.get_or_create(job=self._job, request=name, defaults=row)
+            with transaction.atomic():
+                kept, _ = ModelAnswer.objects.get_or_create(job=self._job, request=name, defaults=row)
+                CompactionJob.objects.filter(pk=self._job.pk).update(**costs_of(self._job))
         usage = ModelUsage(**kept.usage)
         self.usages.append(usage)
         self._work.still_ours("reading the answer")

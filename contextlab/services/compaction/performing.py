@@ -6,13 +6,16 @@
 | no outcome | noop: nothing to summarise, no gain                                                                     |
 | prefix     | what was summarised has changed meanwhile: planned again once, then conflict                            |
 | model      | failed with its words; what may pass (429, 500, a timeout) is tried again, three attempts in all        |
-| answers    | kept before they are read: an attempt after a crash finds them and asks nobody                          |
+| answers    | kept before they are read, with what they cost: an attempt after a crash finds them and asks nobody     |
+| death      | what is committed ends the run in the same transaction: nobody does it a second time                    |
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+
+from django.db import transaction
 
 from contextlab.core.agent.live import Compaction
 from contextlab.core.committing.compacting import compacted
@@ -22,8 +25,7 @@ from contextlab.core.errors import CompactError, ContextLabError
 from contextlab.core.language_model import ModelError
 from contextlab.core.policy import Policy, parse_policy
 from contextlab.core.summarising.summary_budget import WithinBudget
-from contextlab.services.compaction.committing import answer_of, commit
-from contextlab.services.compaction.costs import costs_of
+from contextlab.services.compaction.committing import commit
 from contextlab.services.compaction.given import count_of, deps_for
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import KeepingModel
@@ -62,9 +64,6 @@ def perform(work: Work) -> Outcome:
     job = jobs.filter(run=work.run).first()
     if job is None:
         raise Refused("The session was deleted.")
-    if (earlier := job.memories.select_related("view").first()) is not None:
-        # A worker died behind the commit: what it made is there, and nothing is made twice.
-        return Outcome(result=answer_of(earlier))
     try:
         task = Task(work, job, parse_policy(job.policy), KeepingModel(work, job), time.monotonic())
         return _planned(task)
@@ -75,7 +74,7 @@ def perform(work: Work) -> Outcome:
     except ContextLabError as error:
         raise Refused(f"Memory is as it was: {error}") from error
     finally:
-        CompactionJob.objects.filter(pk=job.pk).update(phase="", **costs_of(job))
+        CompactionJob.objects.filter(pk=job.pk).update(phase="")
 
 
 def _planned(task: Task) -> Outcome:
@@ -86,8 +85,12 @@ def _planned(task: Task) -> Outcome:
         if done.state != "done":
             return _nothing(task, held, done)
         task.phase("checking")
-        if (result := commit(task.work, task.job, held, done, time.monotonic() - task.started)) is not None:
-            return Outcome(result=result)
+        with transaction.atomic():
+            result = commit(task.work, task.job, held, done, time.monotonic() - task.started)
+            if result is not None:
+                CompactionJob.objects.filter(pk=task.job.pk).update(phase="")
+                task.work.end(result)
+                return Outcome(result=result)
     return Outcome(RunState.CONFLICT, {"reason": CONFLICT})
 
 

@@ -1,12 +1,14 @@
 """A model that misbehaves: the run ends in the right state and memory stays; a kept answer is not asked for again."""
 
 import pytest
+from django.utils import timezone
 
 from contextlab.adapters.prices import price_of
 from contextlab.core.summarising import summary_budget
 from contextlab.services import compaction, runs
-from contextlab.services.compaction import BadRequest, models
-from contextlab.store.models import ModelAnswer, Run, View
+from contextlab.services.compaction import BadRequest, models, performing
+from contextlab.services.work import execute
+from contextlab.store.models import MemoryVersion, ModelAnswer, Run, View
 from tests.services.compaction.doing import ANSWER, BY_MODEL, asked, done, seen
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
@@ -142,3 +144,50 @@ def test_an_unknown_price_is_unknown():
     """Never 0."""
     assert price_of("no-such-model", 10, 10) is None
     assert price_of("gpt-4o", None, 10) is None
+
+
+class Killed(BaseException):
+    """Nothing of the worker's own code is run behind it but what tidies up."""
+
+
+@pytest.mark.parametrize("base", ["log", "branch"])
+def test_a_worker_that_dies_right_behind_its_commit_has_done_it(session, at, base):
+    """What is committed ends the run with it: nobody does it again, and its costs are known."""
+    with at(FakeOpenAI(says(ANSWER))) as server:
+        values = {}
+        if base == "branch":
+            done(by_model(session, before_step=12))
+            values = {"view": "branch-1", "keep_recent": 1}
+        run = by_model(session, **values)
+        asked_before = len(server.requests)
+
+        def dies(work):
+            performing.perform(work)
+            raise Killed
+
+        with pytest.raises(Killed):
+            execute(run.uid, dies)
+        Run.objects.filter(state="running").update(lease_until=timezone.now())
+        job = done(run)
+        assert len(server.requests) == asked_before + 1
+    assert (job.run.state, job.run.attempts, job.phase) == ("done", 1, "")
+    assert MemoryVersion.objects.filter(compaction=job).count() == 1
+    assert View.objects.filter(kind="branch").count() == 1
+    assert job.run.result["branch"] == "branch-1"
+    assert job.usage["input_tokens"] == 120
+
+
+def test_what_was_paid_is_told_though_nothing_came_of_it(session, at, monkeypatch):
+    """A worker that dies with the answer in its hand leaves the answer and its cost behind."""
+
+    def dies(*_):
+        raise Killed
+
+    monkeypatch.setattr(performing, "commit", dies)
+    with at(FakeOpenAI(says(ANSWER))):
+        run = by_model(session)
+        with pytest.raises(Killed):
+            execute(run.uid, lambda work: performing.perform(work))
+    job = seen(run)
+    assert (job.raw_reply, job.usage["output_tokens"], job.cost is not None) == (ANSWER, 30, True)
+    assert not View.objects.filter(kind="branch").exists()
