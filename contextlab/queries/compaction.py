@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from contextlab.queries.runs import RunView, run_view
-from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, View
+from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, StepRecord, View
 
 SHOWN = 500
 
@@ -102,6 +102,8 @@ class LineageRow:
     method: str
     tokens_before: int | None
     tokens_after: int | None
+    reported_after: int | None
+    """Input that the provider reported for the first step after it; of those that the log records."""
     items_summarised: int | None
     parent: str | None
     children: Sequence[str]
@@ -197,7 +199,9 @@ def branch_of(session: Session, name: str = "") -> View | None:
 def _recorded(session: Session) -> list[dict[str, Any]]:
     found = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
     rows: list[dict[str, Any]] = []
-    for one in found.order_by("number")[:SHOWN]:
+    newest = list(found.order_by("-number")[:SHOWN])[::-1]
+    reported = _reported(session, [one.at_step for one in newest])
+    for one in newest:
         rows.append(
             {
                 "id": f"log-{one.number}",
@@ -209,6 +213,7 @@ def _recorded(session: Session) -> list[dict[str, Any]]:
                 "method": "",
                 "tokens_before": one.pre_tokens,
                 "tokens_after": one.post_tokens,
+                "reported_after": reported.get(one.at_step),
                 "items_summarised": one.items_summarised,
                 "parent": rows[-1]["id"] if rows else None,
                 "branch": None,
@@ -221,10 +226,25 @@ def _recorded(session: Session) -> list[dict[str, Any]]:
 
 
 def _asked_for(session: Session) -> list[dict[str, Any]]:
-    jobs = CompactionJob.objects.filter(session=session).select_related("run", "base_view").order_by("id")
+    jobs = CompactionJob.objects.filter(session=session).select_related("run", "base_view").defer(*_LARGE)
     memories = MemoryVersion.objects.filter(compaction__session=session).select_related("view", *_PARENTS)
     by_job = {memory.compaction_id: memory for memory in memories}
-    return [_line(job, by_job.get(job.pk)) for job in jobs[:SHOWN]]
+    return [_line(job, by_job.get(job.pk)) for job in list(jobs.order_by("-id")[:SHOWN])[::-1]]
+
+
+_LARGE = ("policy", "raw_reply", "result", "fates", "events", "instructions")
+"""Columns of a job that no list shows."""
+
+
+def _reported(session: Session, steps: Sequence[int]) -> dict[int, int]:
+    """Input that the provider reported, by step; steps without a report are left out."""
+    rows = StepRecord.objects.filter(session=session, revision=session.revision, number__in=steps)
+    found = {}
+    for step, *parts in rows.values_list("number", "input", "cache_read", "cache_write"):
+        known = [part for part in parts if part is not None]
+        if known:
+            found[step] = sum(known)
+    return found
 
 
 def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
@@ -239,6 +259,7 @@ def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
         "method": job.method,
         "tokens_before": job.tokens_before,
         "tokens_after": job.tokens_after,
+        "reported_after": None,
         "items_summarised": report.get("summarised_items"),
         "parent": _parent(job, memory),
         "branch": memory.view.name if memory else None,

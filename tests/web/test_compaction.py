@@ -319,7 +319,7 @@ def test_many_branches_stay_within_limits(client: Client, session: Any) -> None:
     for _ in range(24):
         done(asked(session, before_step=12))
     page = read(client.get(f"/sessions/{session.uid}/compactions"))
-    assert "The newest 20 of 24 branches." in page.text
+    assert "20 of 24 branches, newest first." in page.text
     read(client.get(f"/compactions/{Run.objects.filter(kind='compact').last().uid}"))
 
 

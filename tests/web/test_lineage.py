@@ -16,6 +16,7 @@ from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
 from tests.support.fake_openai import FakeOpenAI, fails, says
+from tests.web.made import Log
 from tests.web.pages import read
 from tests.web.test_hostile import PAYLOADS
 
@@ -139,3 +140,22 @@ def test_hostile_memories_stay_texts(client: Client, session: Any) -> None:
         result={"goal": PAYLOADS[0], "summary": PAYLOADS[1], "completed": PAYLOADS}
     )
     read(client.get(f"/sessions/{session.uid}/compactions/compare?left=log-1&right={run.uid}"))
+
+
+def test_more_compactions_than_a_page_shows_are_paged(client: Client) -> None:
+    """Newest first, a hundred at a time; where the record names no size after it, the provider's stands there."""
+    log = Log().ask("go")
+    log.repeat(
+        130,
+        lambda log, at: log.step(input=4_000 + at).say(f"did {at}").compaction(f"s{at}", pre_tokens=9_000),
+    )
+    made = log.ask("more").step(input=77_000).say("done").save()
+    made.view([])
+    at = made.url("/compactions")
+    page = read(client.get(at))
+    assert "100 of 130" in page.text
+    assert "9k → 77k reported" in page.text
+    (older,) = page.all("a", data_key="n")
+    rest = read(client.get(at + older["href"]))
+    assert rest.all("a", href=f"{at}/1")
+    assert rest.all("a", data_key="p", href="?skip=0")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -33,19 +34,39 @@ ON_TOP = ("keep-all", "type-aware", "token-budget", "rule-based")
 SHOWN_SUMMARY = 48 * 1024
 PREVIEW = 240
 LONGEST_WISH = 2_000
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Row]):
+    """Some of many, newest first; where the newer and the older ones begin, None where there are none."""
+
+    shown: Sequence[Row]
+    total: int
+    newer: int | None
+    older: int | None
 
 
 def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The page: the newest of each."""
     opened = open_session(request, uid)
-    session, rows, trees = opened.session, lineage(opened.session), branches(opened.session)
+    session = opened.session
+    rows = _part(lineage(session), number_in(request, "skip"), SHOWN_ROWS)
+    trees = _part(branches(session), number_in(request, "branches"), SHOWN_BRANCHES)
     values = {
         "opened": opened, "session": session, "nav": "sessions", "formats": compaction.FORMATS,
-        "rows": [kin(session, row) for row in rows[::-1][:SHOWN_ROWS]], "total": len(rows),
-        "trees": [_tree(session, tree) for tree in trees[::-1][:SHOWN_BRANCHES]],
-        "trees_total": len(trees), "offloads": offload_count(session), "on_top": ON_TOP, **way_back(session),
+        "part": rows, "rows": [kin(session, row) for row in rows.shown], "trees_part": trees,
+        "trees": [_tree(session, tree) for tree in trees.shown], "on_top": ON_TOP,
+        "offloads": offload_count(session), **way_back(session),
     }  # fmt: skip
     return render(request, "pages/compactions.html", values)
+
+
+def _part(rows: Sequence[Row], skip: int | None, size: int) -> Part[Row]:
+    """The newest of rows that stand in their order, behind those that are skipped."""
+    skip = min(skip or 0, len(rows))
+    older = skip + size if skip + size < len(rows) else None
+    return Part(rows[::-1][skip : skip + size], len(rows), max(0, skip - size) if skip else None, older)
 
 
 def _tree(session: Session, tree: Branch) -> tuple[Branch, Sequence[VersionLine], int]:
