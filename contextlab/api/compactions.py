@@ -44,7 +44,9 @@ class CompactionList(ApiView):
     def post(self, request: Request, uid: UUID) -> Response:
         """Compact the memory; the same request (or the same Idempotency-Key) twice is one run.
 
-        Keys of the body: policy, view, before_step, keep_recent, pins, instructions, confirm.
+        Keys of the body: policy, view, before_step or before_compaction, keep_recent, pins, instructions, confirm.
+        `joined` says that the run was there already, `beside` which other ones of the session have not ended: another
+        request waits for its turn beside them.
         """
         session = self.open_session(uid)
         with refusals():
@@ -55,7 +57,9 @@ class CompactionList(ApiView):
                 run, new = compaction.request_compaction(session, asked, request.headers.get(KEY))
                 if new:
                     tasks.ring([run])
-        return Response(page_values(self.page(run.uid)), status=202)
+        others = [one.uid for one in compaction.running(session) if one.pk != run.pk]
+        values = page_values(self.page(run.uid))
+        return Response({**values, "joined": not new, "beside": others}, status=202)
 
     def page(self, run: UUID) -> CompactionPage:
         """The compaction of a run."""

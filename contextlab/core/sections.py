@@ -31,9 +31,11 @@ READ_AS: dict[str, str] = {
     "test_results": "test_results",
     "openQuestions": "open_questions",
     "open_questions": "open_questions",
+    "userConfirmations": "user_confirmations",
+    "user_confirmations": "user_confirmations",
 }
-"""Section by the key a model uses. What a model cannot know by itself (changed artifacts, a person's confirmations,
-the sandbox) is not read from its answer."""
+"""Section by the key a model uses. What a model cannot know by itself (changed artifacts, the sandbox) is not read from
+its answer. What it says that a person confirmed is a claim: committing/claims.py tells which of them nobody made."""
 
 HEADINGS: dict[str, str] = {
     "completed": "Progress",

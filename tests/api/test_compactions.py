@@ -36,13 +36,17 @@ def test_from_the_preview_to_the_memory(api: Api, session: Any) -> None:
     assert Run.objects.filter(kind="compact").count() == 0
     asked = api.post(at + "compactions/", body, 202, headers={"Idempotency-Key": "k1"}, **JSON)
     again = api.post(at + "compactions/", body, 202, headers={"Idempotency-Key": "k1"}, **JSON)
-    assert (asked["id"], asked["state"]) == (again["id"], "queued")
+    assert (asked["id"], asked["state"], asked["joined"]) == (again["id"], "queued", False)
+    assert again["joined"] is True
+    other = api.post(at + "compactions/", {**body, "before_step": 9}, 202, **JSON)
+    assert (other["joined"], other["beside"]) == (False, [asked["id"]])
+    api.post(f"compactions/{other['id']}/cancel/", {}, **JSON)
     perform(Run.objects.get(uid=asked["id"]))
     done = api.get(f"compactions/{asked['id']}/")
     assert (done["state"], done["branch"], done["version"], done["error"]) == ("done", "branch-1", 2, None)
     assert done["result"]["summary"]
     listed = api.get(at + "compactions/")
-    assert listed["results"][-1]["id"] == asked["id"]
+    assert [one["id"] for one in listed["results"]][-2:] == [asked["id"], other["id"]]
     back = api.post(at + "branches/branch-1/restore/", {"version": 1}, **JSON)
     assert [line["version"] for line in back["versions"]] == [3, 2, 1]
     assert api.post(at + "branches/branch-1/promote/", {}, **JSON)["promoted"] is True

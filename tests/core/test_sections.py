@@ -62,9 +62,11 @@ def test_an_entry_cannot_forge_a_heading() -> None:
 
 
 def test_what_a_model_cannot_know_is_not_read_from_it() -> None:
-    """A claimed confirmation of the person never comes out of a model's answer."""
-    reading = read_reply('{"user_confirmations": ["yes"], "changed_artifacts": ["x"], "goal": "g"}')
+    """Files and sandbox come from the log alone; a confirmation is read as a claim, for others to flag."""
+    reading = read_reply('{"sandbox_state": ["up"], "changed_artifacts": ["x"], "goal": "g"}')
     assert reading.sections == Sections(goal="g")
+    claimed = read_reply('{"user_confirmations": ["yes"]}').sections
+    assert claimed == Sections(user_confirmations=[Line("yes")])
 
 
 JSON = st.recursive(

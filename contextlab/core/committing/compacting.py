@@ -5,25 +5,24 @@ The rules are those of AgentSession (gain, protocol, the open prompt): the memor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from contextlab.core.agent.live import Compaction, export_items
 from contextlab.core.compaction import CompactResult, Deps, Line, Sections, Snapshot
 from contextlab.core.errors import CompactError
-from contextlab.core.items import Item, Kind
+from contextlab.core.items import Kind
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore
 from contextlab.core.policy import Policy
-from contextlab.core.projection import is_prompt, project
+from contextlab.core.projection import project
 from contextlab.core.protocol import export, faults_of
 from contextlab.core.sections import HEADINGS
 from contextlab.core.session import AgentSession
 from contextlab.core.wire.conversation import ExportItem
 
 FORMATS = ("openai_chat", "openai_responses", "anthropic")
-UNSUPPORTED = "no_user_item"
 
 
 def compacted(policy: Policy, snapshot: Snapshot, deps: Deps) -> Compaction:
@@ -51,14 +50,6 @@ def memory_faults(snapshot: Snapshot) -> list[str]:
     """What a provider would refuse about a memory even after repair; [] = nothing."""
     items = exported(snapshot)
     return [f"{name}: {fault}" for name in FORMATS for fault in faults_of(export(items, name).document, name)]
-
-
-def unsupported_confirmations(result: CompactResult, items: Collection[Item]) -> list[str]:
-    """Confirmations that a summary claims and no words of the user support."""
-    said = {
-        item.id for item in items if item.kind == Kind.USER and (is_prompt(item) or item.injected is None)
-    }
-    return [line.text for line in result.sections.user_confirmations if not said.intersection(line.items)]
 
 
 def result_answer(result: CompactResult) -> dict[str, object]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from contextlab.core.budget import Mode
+from contextlab.core.committing.claims import marked, words_of_user
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import CompactError
@@ -135,6 +136,8 @@ def read_result(reply: ModelReply, covered: Sequence[Item], files: Files) -> Com
     """A model's answer as a result."""
     reading = read_reply(reply.text)
     keep_known_items(reading.sections, frozenset(item.id for item in covered))
+    if reading.sections.user_confirmations:
+        reading.summary = marked(reading.sections, words_of_user(covered))
     return CompactResult(
         reading.sections,
         reading.summary,

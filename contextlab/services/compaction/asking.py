@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from contextlab.services import runs
 from contextlab.services.compaction.memory import read_memory
 from contextlab.services.compaction.models import model_status
-from contextlab.services.compaction.planning import open_base
+from contextlab.services.compaction.planning import open_base, refuse_being_read
 from contextlab.services.compaction.requests import BadRequest, CompactRequest, as_values, read_key
 from contextlab.store.models import FINISHED, CompactionJob, Run, Session, View
 
@@ -62,8 +62,7 @@ def beside(job: CompactionJob, request: CompactRequest, key: str | None = None) 
 
 def _checked(session: Session, request: CompactRequest) -> View:
     """The base view of a request that can be carried out."""
-    if _being_read(session):
-        raise BadRequest("session", "The session is still being read; try again when that has ended.")
+    refuse_being_read(session)
     view = open_base(session, request.view)
     for place in ("before_step", "before_compaction"):
         if view.kind == View.Kind.BRANCH and getattr(request, place) is not None:
@@ -85,15 +84,6 @@ def _check_model(request: CompactRequest) -> None:
         raise BadRequest("policy", f"{status.reason} The policy rule-based needs no model.")
     if not request.confirm:
         raise BadRequest("confirm", "This policy asks a model: look at tokens and cost, then confirm.")
-
-
-def _being_read(session: Session) -> bool:
-    if session.file is None:
-        return False
-    reading = Run.objects.filter(kind=Run.Kind.IMPORT, target=session.file.uid.hex).exclude(
-        state__in=FINISHED
-    )
-    return reading.exists()
 
 
 def _job(run: Run, session: Session, view: View, request: CompactRequest, key: str | None) -> CompactionJob:

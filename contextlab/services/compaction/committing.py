@@ -12,11 +12,12 @@ from typing import Any
 from django.db import transaction
 
 from contextlab.core.agent.live import Compaction
+from contextlab.core.committing.claims import OWN_WORDS, claims_of, unsupported, words_of_user
 from contextlab.core.committing.commit import merged
-from contextlab.core.committing.compacting import UNSUPPORTED, result_answer, unsupported_confirmations
+from contextlab.core.committing.compacting import result_answer
 from contextlab.core.committing.figures import figures_of
-from contextlab.core.compaction import Outcome, Snapshot
-from contextlab.core.items import Verdict
+from contextlab.core.compaction import CompactResult, Outcome, Snapshot
+from contextlab.core.items import KIND_CODE, Kind, Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.services.compaction.costs import Written, costs_of, payback_of
 from contextlab.services.compaction.given import count_of
@@ -24,8 +25,12 @@ from contextlab.services.compaction.memory import Held, pack, read_branch, read_
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.compaction.shown import Run, joined, show, write_report, write_spans
 from contextlab.services.work import Work
-from contextlab.store.models import CompactionJob, MemoryVersion, Session, View
+from contextlab.store.models import CompactionJob, ItemRecord, MemoryVersion, Session, View
 from contextlab.store.offloads import DjangoOffloadStore
+
+UNSUPPORTED = "no_user_item"
+MOST_NAMED = 900
+"""Items named by claims that are looked up."""
 
 
 def commit(
@@ -49,6 +54,8 @@ def commit(
         view = held.view if again else _branch(now, outcome)
         version = _version(view, now, after, job)
         _result(job, now, held, outcome, seconds)
+        views = View.objects.filter(session=held.session, kind=View.Kind.POLICY, policy_hash=job.policy_hash)
+        views.update(stale=True)  # they go on from it where they would have asked a model
         if again:
             job.refresh_from_db()
             show(view, version)
@@ -148,7 +155,6 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
     result = outcome.result
     if result is None:
         return
-    unsupported = unsupported_confirmations(result, held.snapshot.items)
     figures = figures_of(held.snapshot, outcome, count_of(held))
     costs = costs_of(job)
     usage = costs.get("usage")
@@ -167,9 +173,7 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
             {"id": one.id, "reason": one.reason, "items": len(one.items)} for one in outcome.offloads
         ],
         "events": [_event(one) for one in outcome.events],
-        "flags": [
-            {"section": "user_confirmations", "text": text, "why": UNSUPPORTED} for text in unsupported
-        ],
+        "flags": _flags(held, result),
         "tokens_before": figures.tokens_before,
         "tokens_after": figures.tokens_after,
         "token_source": figures.token_source,
@@ -178,6 +182,18 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
         "payback": payback_of(now.session, now.at_step, figures.tokens_before, figures.tokens_after, written),
     }
     CompactionJob.objects.filter(pk=job.pk).update(**values)
+
+
+def _flags(held: Held, result: CompactResult) -> list[dict[str, str]]:
+    """What nobody agreed to: the claims without an item of the user, in this memory or anywhere in the log."""
+    claims = claims_of(result)
+    names = sorted({name for _, line in claims for name in line.items})[:MOST_NAMED]
+    records = ItemRecord.objects.filter(session=held.session, revision=held.session.revision)
+    rows = records.filter(native_id__in=names, kind=KIND_CODE[Kind.USER], injected__in=["", *OWN_WORDS])
+    said = words_of_user(held.snapshot.items) | set(rows.values_list("native_id", flat=True))
+    return [
+        {"section": name, "text": line.text, "why": UNSUPPORTED} for name, line in unsupported(claims, said)
+    ]
 
 
 def _event(event: Any) -> dict[str, Any]:

@@ -10,8 +10,11 @@ import hashlib
 from collections.abc import Iterable
 
 from contextlab.adapters.tokens import counter
+from contextlab.core.agent.auto_compaction import PINS_ALONE
+from contextlab.core.agent.too_big import too_big
 from contextlab.core.compaction import Deps, IdSource
 from contextlab.core.language_model import LanguageModel
+from contextlab.core.policy import Policy
 from contextlab.core.projection import TokenCount
 from contextlab.services.compaction.memory import Held
 
@@ -28,6 +31,12 @@ def deps_for(
         pins=frozenset(pins),
         force=True,
     )
+
+
+def pins_note(policy: Policy, held: Held, deps: Deps) -> str:
+    """That what is pinned is larger than what the policy compacts at, so that no compaction can help; else empty."""
+    found = too_big(held.snapshot, policy.decide(held.snapshot, deps), deps)
+    return f"{PINS_ALONE}: {found.words}" if found is not None and found.pins_alone else ""
 
 
 def count_of(held: Held) -> TokenCount | None:

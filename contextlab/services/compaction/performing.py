@@ -26,7 +26,7 @@ from contextlab.core.language_model import ModelError
 from contextlab.core.policy import Policy, parse_policy
 from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.committing import commit
-from contextlab.services.compaction.given import count_of, deps_for
+from contextlab.services.compaction.given import count_of, deps_for, pins_note
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import KeepingModel
 from contextlab.services.compaction.requests import BadRequest
@@ -81,9 +81,12 @@ def _planned(task: Task) -> Outcome:
     for _ in range(PLANS):
         task.phase("planning")
         held = _held(task.job)
-        done = compacted(task.policy, held.snapshot, _deps(task, held))
+        deps = _deps(task, held)
+        done, note = compacted(task.policy, held.snapshot, deps), pins_note(task.policy, held, deps)
         if done.state != "done":
-            return _nothing(task, held, done)
+            return _nothing(task, held, done, note)
+        if note and done.outcome and done.outcome.result and done.outcome.result.report:
+            done.outcome.result.report.notes.append(note)
         task.phase("checking")
         with transaction.atomic():
             result = commit(task.work, task.job, held, done, time.monotonic() - task.started)
@@ -123,7 +126,7 @@ def _deps(task: Task, held: Held) -> Deps:
     return replace(deps_for(held, job.pins, job.instructions, model, job.run.uid.hex), progress=progress)
 
 
-def _nothing(task: Task, held: Held, done: Compaction) -> Outcome:
+def _nothing(task: Task, held: Held, done: Compaction, note: str) -> Outcome:
     figures = figures_of(held.snapshot, done.outcome, count_of(held))
     known = {"tokens_before": figures.tokens_before, "tokens_after": figures.tokens_after}
     CompactionJob.objects.filter(pk=task.job.pk).update(
@@ -135,7 +138,7 @@ def _nothing(task: Task, held: Held, done: Compaction) -> Outcome:
         seconds=time.monotonic() - task.started,
         **known,
     )
-    return Outcome(RunState.NOOP, {"reason": done.reason, **known})
+    return Outcome(RunState.NOOP, {"reason": done.reason, "note": note, **known})
 
 
 def _words(error: CompactError) -> str:

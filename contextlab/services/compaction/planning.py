@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from contextlab.adapters.prices import Priced, price_of
@@ -15,12 +16,12 @@ from contextlab.core.language_model import ModelMessage, ModelReply
 from contextlab.core.measuring.memory_size import text_tokens
 from contextlab.core.projection import item_tokens
 from contextlab.services.compaction.costs import Written, payback_of
-from contextlab.services.compaction.given import deps_for
+from contextlab.services.compaction.given import deps_for, pins_note
 from contextlab.services.compaction.memory import Held, read_memory
 from contextlab.services.compaction.models import model_status
 from contextlab.services.compaction.requests import BadRequest, CompactRequest
 from contextlab.services.compaction.values import Estimate, Preview, PreviewItem
-from contextlab.store.models import Session, View
+from contextlab.store.models import FINISHED, Run, Session, View
 
 MOST_ITEMS = 400
 """Items that a preview lists at most: half of them the oldest, half the newest."""
@@ -53,6 +54,7 @@ class PlayedModel:
 def preview(session: Session, request: CompactRequest) -> Preview:
     """What the request would do to the memory that it names; raises BadRequest."""
     view = open_base(session, request.view)
+    refuse_being_read(session)
     held = read_memory(session, view, request.before_step, request.before_compaction)
     played = PlayedModel()
     known = {item.id for item in held.snapshot.items}
@@ -63,7 +65,18 @@ def preview(session: Session, request: CompactRequest) -> Preview:
         done, fault = Compaction("failed"), str(error)
     missing = tuple(pin for pin in request.pins if pin not in known)
     figures = figures_of(held.snapshot, done.outcome, deps.count)
-    return _preview(held, request, done, figures, fault, played, missing)
+    told = _preview(held, request, done, figures, fault, played, missing)
+    note = pins_note(request.policy, held, deps)
+    return replace(told, notes=[note] if note else [])
+
+
+def refuse_being_read(session: Session) -> None:
+    """Raise BadRequest for a session whose log is just being read: its memory is not complete."""
+    if session.file is None:
+        return
+    reading = Run.objects.filter(kind=Run.Kind.IMPORT, target=session.file.uid.hex)
+    if reading.exclude(state__in=FINISHED).exists():
+        raise BadRequest("session", "The session is still being read; try again when that has ended.")
 
 
 def open_base(session: Session, name: str) -> View:

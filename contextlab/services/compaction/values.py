@@ -68,6 +68,8 @@ class Preview:
     token_source: str
     faults: Sequence[str] = ()
     """What a provider would refuse about the memory after; [] = nothing."""
+    notes: Sequence[str] = ()
+    """What a person should know, as that the pins alone are larger than what the policy compacts at."""
     missing_pins: Sequence[str] = ()
     """Ids that are pinned but not in this memory."""
     estimate: Estimate = field(default_factory=Estimate)

@@ -1,7 +1,5 @@
 """From the request to the branch: what is kept, what is written, and that nothing of the log changes."""
 
-from dataclasses import replace
-
 import pytest
 
 from contextlab.queries.compaction import branches, compaction_page, lineage
@@ -232,18 +230,6 @@ def test_results_outlive_the_cleaning_of_runs(session):
     job = done(asked(session, before_step=12))
     runs.forget_old(job.run.finished_at + runs.KEPT * 2)
     assert CompactionJob.objects.filter(pk=job.pk).exists()
-
-
-def test_a_confirmation_without_words_of_the_user_is_flagged():
-    """A claim needs a user item."""
-    from contextlab.core.committing.compacting import unsupported_confirmations
-    from contextlab.core.compaction import CompactResult, Line, Sections
-    from contextlab.core.items import Item, Kind
-
-    items = [Item("u", Kind.USER, "yes, deploy"), Item("a", Kind.ASSISTANT, "deploying")]
-    lines = [Line("deploy", ("u",)), Line("drop the table", ("a",)), Line("push")]
-    result = replace(CompactResult(), sections=Sections(user_confirmations=lines))
-    assert unsupported_confirmations(result, items) == ["drop the table", "push"]
 
 
 def test_the_next_compaction_carries_on_what_the_last_one_said(session):

@@ -1,0 +1,61 @@
+"""What a summary claims that the user agreed to, and which of it no words of the user support.
+
+| a claim                                                | is supported by                                            |
+|--------------------------------------------------------|------------------------------------------------------------|
+| each entry of the user confirmations                   | an item of the user (no injected one) among its items      |
+| an entry of another list that says the user agreed     | the same                                                   |
+| a line of a summary without lists that says so         | nothing: it names no item                                  |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from contextlab.core.compaction import CompactResult, Line, Sections
+from contextlab.core.items import Injected, Item, Kind
+from contextlab.core.sections import HEADINGS, is_empty, render_sections
+
+CONFIRMATIONS = "user_confirmations"
+OWN_WORDS = (Injected.QUEUED, Injected.MIDTURN)
+"""Injected items that are a user's words all the same: typed while the agent worked."""
+NO_WORDS = "(no words of the user are known for this)"
+_SAYS_SO = re.compile(
+    r"\b(?:user|person|customer|client|human|operator|owner)s?\b[^.;\n]{0,60}?"
+    r"\b(?:confirm|approv|agree|authori[sz]|consent|permit|accept|signed off|said yes|"
+    r"gave (?:the |their |his |her )?(?:ok|go|green|permission))",
+    re.IGNORECASE,
+)
+
+Claim = tuple[str, Line]
+"""The section (`summary` for the text itself), and the entry."""
+
+
+def claims_of(result: CompactResult) -> list[Claim]:
+    """All that a result says the user agreed to."""
+    lists = [(name, line) for name in HEADINGS for line in getattr(result.sections, name)]
+    found = [(name, line) for name, line in lists if name == CONFIRMATIONS or _SAYS_SO.search(line.text)]
+    if not is_empty(result.sections):
+        return found
+    return [("summary", Line(text.strip())) for text in result.summary.splitlines() if _SAYS_SO.search(text)]
+
+
+def unsupported(claims: Iterable[Claim], said: Collection[str]) -> list[Claim]:
+    """The claims that point to none of the items that the user said."""
+    return [(name, line) for name, line in claims if not set(line.items).intersection(said)]
+
+
+def words_of_user(items: Iterable[Item]) -> set[str]:
+    """Ids of the items that are a user's own words."""
+    own = (None, *OWN_WORDS)
+    return {item.id for item in items if item.kind == Kind.USER and item.injected in own}
+
+
+def marked(sections: Sections, said: Collection[str]) -> str:
+    """The sections as text, each confirmation without words of the user marked as that."""
+    lines = [
+        line if set(line.items).intersection(said) else Line(f"{line.text} {NO_WORDS}", line.items)
+        for line in sections.user_confirmations
+    ]
+    return render_sections(replace(sections, user_confirmations=lines))
