@@ -30,6 +30,8 @@ def test_the_answer_in_a_sentence(client: Client, session: Session) -> None:
     assert "Last seen word for word at step 65." in page.text
     assert "At step 81 : no." in page.text or "At step 81: no." in page.text
     assert page.all("mark")
+    port = read(client.get(base, {"q": "8443"}))
+    assert "In between it was not there: steps 66 to" in port.text
     assert "Nothing in this session says that." in read(client.get(base, {"q": "zebra crossing"})).text
     assert "a letter or a digit" in read(client.get(base, {"q": "??"})).text
     read(client.get(base, {"q": "x" * 9_999}))

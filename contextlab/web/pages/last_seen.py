@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -68,7 +69,7 @@ def headline(found: LastSeen) -> tuple[str, str]:
     if verbatim is None:
         return "The model never had it word for word.", ""
     if verbatim >= found.steps:
-        return f"The model has it word for word up to the last step, {found.steps:,}.", ""
+        return f"The model has it word for word up to the last step, {found.steps:,}.", _gaps(found)
     after = {
         Seen.SUMMARY: "Since then it stands in a summary.",
         Seen.CHANGED: f"Since then a summary says {found.changed or 'something else'} in its place.",
@@ -77,6 +78,15 @@ def headline(found: LastSeen) -> tuple[str, str]:
         Seen.NONE: "At the end the model does not have it.",
     }
     return f"Last seen word for word at step {verbatim:,}.", after.get(end, "")
+
+
+def _gaps(found: LastSeen) -> str:
+    """The stretches in between at which it was not there."""
+    had = [band for band in found.bands if band.seen in (Seen.VERBATIM, Seen.SUMMARY)]
+    gaps = [(one.end, other.first - 1) for one, other in pairwise(had) if other.first > one.end]
+    told = [f"{first:,} to {last:,}" if last > first else f"{first:,}" for first, last in gaps[:3]]
+    more = f" and {len(gaps) - 3} more stretches" if len(gaps) > 3 else ""
+    return f"In between it was not there: steps {', '.join(told)}{more}." if told else ""
 
 
 def _asked(request: HttpRequest) -> tuple[SearchQuery | None, str]:
