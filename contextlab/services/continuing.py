@@ -23,13 +23,18 @@ def beginning_of(view: View) -> Beginning | None:
     """Where the view's replay begins; None for a view that begins with its session. Raises BadRequest."""
     if view.kind != View.Kind.POLICY or view.base is None or view.base_step is None:
         return None
-    held = read_branch(view.base)
-    version = held.version.version if held.version else 1
+    return beginning_at(view.base, view.base_step)
+
+
+def beginning_at(branch: View, step: int, version: int | None = None) -> Beginning:
+    """A memory of a branch as a replay goes on from it; the one in force without a version. Raises BadRequest."""
+    held = read_branch(branch, version)
+    number = held.version.version if held.version else 1
     parent = held.version.parent if held.version else None
     snapshot = Snapshot(tuple(_item(held, item) for item in held.snapshot.items), held.snapshot.summary)
     return Beginning(
-        view.base_step, held.upto, replace(snapshot, last_result=held.snapshot.last_result),
-        f"{view.base.name}, version {version}", _left_out(view.base, held.upto), parent.tokens if parent else None,
+        step, held.upto, replace(snapshot, last_result=held.snapshot.last_result),
+        f"{branch.name}, version {number}", _left_out(branch, held.upto), parent.tokens if parent else None,
     )  # fmt: skip
 
 

@@ -267,7 +267,9 @@ def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer:
         raise Refused(f"The policy of this view cannot be used: {error}") from error
     texts = SessionTexts(job.session)
     if job.view.base_id is None:
-        return Replayer(job.timeline, policy, count=count, texts=texts)
+        from contextlab.services.stored import StoredResults
+
+        return Replayer(job.timeline, policy, count=count, texts=texts, stored=StoredResults(job.view))
     from contextlab.services.continuing import beginning_of
 
     return Replayer(job.timeline, policy, count=count, texts=texts, beginning=beginning_of(job.view))
