@@ -14,7 +14,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contextlab.core.audit.extract.dimensions import dimensions, dimensions_of
 from contextlab.core.audit.extract.found import Found
@@ -60,6 +60,7 @@ class Facts:
     superseded: int
     limits: Limits
     groups: PathGroups
+    _by_word: dict[str, dict[str, list[Found]]] = field(default_factory=dict)
 
     def files_named(self, last: str) -> Sequence[tuple[str, ...]]:
         """The files whose path ends with this part."""
@@ -69,11 +70,24 @@ class Facts:
         """Whether a place with these words around it speaks of another fact of the same dimension."""
         mine = len(fact.words & context)
         for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
-            for known in self.amounts.get(dimension, ()):
-                own = known.value == fact.value and (not known.words or bool(known.words & fact.words))
+            sharing = self._sharing(dimension)
+            for known in {id(one): one for word in context for one in sharing.get(word, ())}.values():
+                own = known.value == fact.value and bool(known.words & fact.words)
                 if not own and len(known.words & context) > mine and not known.words <= fact.words:
                     return True
         return False
+
+    def _sharing(self, dimension: str) -> dict[str, list[Found]]:
+        """The numbers of a dimension by the words around them, at most 50 of a word."""
+        made = self._by_word.get(dimension)
+        if made is None:
+            made = self._by_word[dimension] = {}
+            for known in self.amounts.get(dimension, ()):
+                for word in known.words:
+                    several = made.setdefault(word, [])
+                    if len(several) < 50:
+                        several.append(known)
+        return made
 
 
 class Merger:

@@ -127,7 +127,7 @@ def close(told: float, true: float, dimension: str) -> bool:
     """Whether one number tells another: equal, or rounded to two figures or more."""
     if told == true:
         return True
-    if not told or not true or (told < 0) != (true < 0):
+    if not told or not true or not 0.85 < told / true < 1.18:
         return False
     if dimension == "size" and any(abs(told * step / true - 1) < 0.005 for step in _SIZE_STEPS):
         return True

@@ -16,7 +16,7 @@ from contextlab.core.audit.language.normalise import canonical, narrow, path_par
 from contextlab.core.audit.language.orders import gives_order
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import content
-from contextlab.core.audit.results import FactKind, Place
+from contextlab.core.audit.results import Fact, FactKind, Place
 
 LONGEST = 400_000
 """Characters of a text that are taken apart; behind them words are only searched for."""
@@ -77,11 +77,6 @@ class Index:
     def found(self) -> list[Found]:
         """Its facts of words and figures."""
         return token_facts(self.close)[0] + number_facts(self.close, spoken=True)
-
-    @cached_property
-    def folded_of_kind(self) -> dict[FactKind, list[tuple[str, Found]]]:
-        """Its facts by kind, with their word in one case (of a path the last part)."""
-        return {kind: [(folded_word(one), one) for one in found] for kind, found in self.of_kind.items()}
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Found]:
@@ -184,8 +179,10 @@ class Index:
         return one.words or around(self.text, one.start, one.end)
 
 
-def folded_word(one: Found) -> str:
-    """The word of a fact in one case: of a path its last part."""
+def folded_word(one: Found | Fact) -> str:
+    """The word of a fact in one case: of a path its last part, of a ticket as it is written."""
     if one.kind == FactKind.PATH:
-        return path_parts(one.subject)[-1]
-    return (one.shown if one.kind == FactKind.TICKET else one.value).lower()
+        return one.subject.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    if one.kind == FactKind.TICKET:
+        return (one.shown if isinstance(one, Found) else one.text).lower()
+    return (one.value or one.subject).lower()

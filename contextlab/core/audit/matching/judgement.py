@@ -10,7 +10,7 @@ from contextlab.core.audit.extract.dimensions import dimensions
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.language.normalise import close
 from contextlab.core.audit.matching.corpus import Corpus, find_word
-from contextlab.core.audit.matching.index import Index
+from contextlab.core.audit.matching.index import Index, folded_word
 from contextlab.core.audit.merging import Facts
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
 
@@ -53,7 +53,19 @@ class Case:
     facts: Facts
     taken: dict[tuple[FactKind, int, int], str] = field(default_factory=dict)
     """Places that already count as another value's change, by kind."""
+    _suspects: dict[FactKind, list[tuple[str, int, Found]]] = field(default_factory=dict)
     _known: dict[tuple[FactKind, int, int], bool] = field(default_factory=dict)
+
+    def suspects(self, kind: FactKind) -> list[tuple[str, int, Found]]:
+        """The words of a kind that are no fact of the source, each once, with their length."""
+        made = self._suspects.get(kind)
+        if made is None:
+            known = {folded_word(fact) for fact in self.facts.facts if fact.kind == kind}
+            told = {folded_word(one): one for one in reversed(self.index.of_kind.get(kind, []))}
+            made = self._suspects[kind] = [
+                (word, len(word), one) for word, one in told.items() if word not in known
+            ]
+        return made
 
     def invented(self, one: Found) -> bool:
         """Whether the source never had this word of the text."""

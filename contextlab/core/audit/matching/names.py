@@ -246,8 +246,8 @@ def _slip(case: Case, fact: Fact, kind: FactKind, word: str) -> Judgement | None
     """A word of the text that the source never had and that differs from the right one by a slip."""
     word = word.lower()
     size = len(word)
-    for other, one in case.index.folded_of_kind.get(kind, ()):
-        if not -3 < len(other) - size < 3 or not nearly(word, other) or not case.invented(one):
+    for other, length, one in case.suspects(kind):
+        if not -3 < length - size < 3 or not nearly(word, other) or not case.invented(one):
             continue
         if _same_talk(case, fact, one) and case.take(one, fact.value or fact.subject):
             return Judgement(FactVerdict.CHANGED, one.start, one.end, one.shown, f"It became {one.shown}.")
