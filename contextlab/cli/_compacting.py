@@ -36,6 +36,7 @@ class Asked:
     before_step: int | None
     pins: tuple[str, ...]
     counter: TokenCounter | None
+    instructions: str = ""
 
 
 @dataclass(slots=True)
@@ -55,8 +56,9 @@ def compact_answer(session: Session, asked: Asked) -> dict[str, Any]:
         raise NotThere(f"session {session.name} has no item {missing[0]!r} in this memory")
     count = None if asked.counter is None else asked.counter.count
     deps = Deps(
-        model=_model(asked.policy), count=count, pins=frozenset(asked.pins), new_id=_new_id(), force=True
-    )
+        model=_model(asked.policy), count=count, pins=frozenset(asked.pins), new_id=_new_id(), force=True,
+        instructions=asked.instructions,
+    )  # fmt: skip
     done = compacted(asked.policy, memory.snapshot, deps)
     outcome = done.outcome if done.state == "done" else None
     result = outcome.result if outcome else None

@@ -17,6 +17,7 @@ from contextlab.importers import UnreadableFile
 NAME = "compact"
 HELP = "compact a session's memory under a policy, and show what is kept and what stands for the rest"
 NEEDS_DJANGO = False
+LONGEST_INSTRUCTIONS = 20_000
 _KEEPS = {"rule_based": "keep_recent", "llm_summary": "max_items", "structured_summary": "max_items"}
 
 
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pin", action="append", default=[], metavar="ID", help="an item that must stay (repeatable)"
     )
     parser.add_argument(
+        "--instructions", default="", metavar="TEXT", help="for a model: what to keep, what to leave out"
+    )
+    parser.add_argument(
         "--allow-model",
         action="store_true",
         help="let a policy that needs a model ask the one of the environment",
@@ -49,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when done (also when there was nothing to do), 1 when the compaction failed, 2 wrong usage, 3 nothing read."""
+    """0 when done (also when there was nothing to do), 2 what cannot be done as asked (wrong usage, a model that does
+    not answer), 3 nothing read."""
     try:
         policy = _policy(args)
         counter = None if args.estimate else token_counter()
@@ -62,13 +67,14 @@ def run(args: argparse.Namespace) -> int:
         if not sessions:
             return 3
         session = _chosen(sessions, args.session, args.path)
-        answer = compact_answer(session, Asked(policy, args.before_step, tuple(args.pin), counter))
+        asked = Asked(policy, args.before_step, tuple(args.pin), counter, args.instructions)
+        answer = compact_answer(session, asked)
     except (PolicyChoiceError, PolicyError, NotThere) as error:
         complain(str(error))
         return 2
     except CompactError as error:
         complain(f"memory is as it was: {error}")
-        return 1
+        return 2
     if args.json:
         print_json(answer)
     else:
@@ -78,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _policy(args: argparse.Namespace) -> Policy:
     """The policy with the number of entries that stay; raises for one that does not compact, or needs a model."""
+    if len(args.instructions) > LONGEST_INSTRUCTIONS:
+        raise PolicyChoiceError(f"--instructions has more than {LONGEST_INSTRUCTIONS:,} characters")
     policy = chosen_policy(args.policy)
     if policy is None or policy.compaction is None:
         raise PolicyChoiceError(f"the policy {args.policy!r} replaces no memory: it has no compaction")

@@ -17,6 +17,10 @@ RESULT = {
     "goal", "completed", "pending", "decisions", "changed_artifacts", "failed_commands", "test_results",
     "user_confirmations", "sandbox_state", "open_questions", "read_files", "modified_files", "summary",
 }  # fmt: skip
+VERDICT = {
+    "id", "position", "entry", "kind", "tool", "call_id", "verdict", "reason", "tokens", "chars", "in_context",
+    "replaced_by",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -47,6 +51,15 @@ def test_answers_with_the_names_of_the_contract(capsys: Any, log: Path, policy: 
     assert list(answer) == ["session", "compacted", "reason", "method", "result", "report", "verdicts"]
     assert (answer["compacted"], set(answer["result"])) == (True, RESULT)
     assert answer["report"]["projected_tokens"] < answer["report"]["source_tokens"]
+    assert set(answer["verdicts"][0]) == VERDICT
+    assert set(answer["report"]) >= {
+        "source_items",
+        "token_source",
+        "summarised_items",
+        "source_faults",
+        "notes",
+    }
+    assert (answer["reason"], answer["method"]) == (None, "mechanical")
     orders = [one["in_context"] for one in answer["verdicts"] if one["in_context"] is not None]
     assert orders == list(range(answer["report"]["projected_items"]))
 
@@ -81,6 +94,7 @@ def test_nothing_to_do_says_so(capsys: Any, log: Path, policy: Any) -> None:
         (["--pin", "nobody"], 2),
         (["--session", "nobody"], 2),
         (["--keep-recent", "-1"], 2),
+        (["--instructions", "x" * 1_000_000], 2),
     ],
 )
 def test_wrong_usage(capsys: Any, log: Path, policy: Any, words: list[str], code: int) -> None:
@@ -93,16 +107,18 @@ def test_wrong_usage(capsys: Any, log: Path, policy: Any, words: list[str], code
 
 
 def test_a_model_is_asked_only_when_allowed(capsys: Any, log: Path, policy: Any, monkeypatch: Any) -> None:
-    """A model that fails leaves memory as it was, with exit code 1."""
+    """What a person wishes reaches it; one that fails leaves memory as it was, with exit code 2."""
     asks = {"kind": "llm_summary", "max_items": 4}
     with FakeOpenAI(says('{"goal": "ship it"}'), fails(401, "no")) as server:
         monkeypatch.setenv("CONTEXTLAB_MODEL_BASE_URL", server.url)
         monkeypatch.setenv("CONTEXTLAB_MODEL", "m")
-        answer = compact(capsys, str(log), "--policy", policy(compaction=asks), "--allow-model")
+        wish = ["--instructions", "mind the ports"]
+        answer = compact(capsys, str(log), "--policy", policy(compaction=asks), "--allow-model", *wish)
+        assert "mind the ports" in json.dumps(server.requests[0].body)
         assert (answer["method"], answer["result"]["goal"]) == ("model", "ship it")
         assert (
             main(["compact", str(log), "--estimate", "--policy", policy(compaction=asks), "--allow-model"])
-            == 1
+            == 2
         )
     assert "memory is as it was" in capsys.readouterr().err
 
