@@ -96,6 +96,12 @@ def read_pins(session: Session, text: str) -> list[str]:
     return [ids[one] for one in dict.fromkeys(wanted)]
 
 
+def with_pins(fields: Mapping[str, str], positions: Sequence[int]) -> str:
+    """The pins of the form with these items besides."""
+    more = [str(at) for at in positions]
+    return ", ".join([one for one in [fields["pins"].strip(" ,;")] if one] + more)[:LONGEST_PINS]
+
+
 def said(error: BadRequest) -> str:
     """A refusal with the field that it is about."""
     label = LABELS.get(error.place)

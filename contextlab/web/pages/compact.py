@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from contextlab import tasks
 from contextlab.services import compaction
 from contextlab.services.compaction import BadRequest, Preview
+from contextlab.services.compaction.foreseeing import foresee
 from contextlab.web import compact_form as forms
 from contextlab.web.compactions import reason_words
 from contextlab.web.errors import answer
@@ -56,6 +57,20 @@ def preview(request: HttpRequest, uid: UUID) -> HttpResponse:
     return render(request, "panels/compact_preview.html" if in_place else "pages/compact.html", values)
 
 
+@require_POST
+def foreseen(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """What the previewed compaction would lose, with a way to pin that and look again."""
+    opened, fields = open_session(request, uid), forms.typed(request.POST)
+    try:
+        found = foresee(opened.session, forms.asked(opened.session, fields))
+    except BadRequest as error:
+        return answer(request, 400, forms.said(error))
+    values: dict[str, Any] = {"session": opened.session, "found": found, "fields": fields}
+    if found is not None:
+        values["with_pins"] = forms.with_pins(fields, found.pins)
+    return render(request, "panels/foreseen.html", values)
+
+
 def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
     """The form as it was filled in."""
     return {
@@ -63,6 +78,7 @@ def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
         "policies": forms.policies(opened.session.workspace_id),
         "views": forms.views(opened.session), "model": compaction.model_status(),
         "working": compaction.running(opened.session)[:20],
+        "line": compaction.resume_line(opened.session) is not None,
     }  # fmt: skip
 
 
@@ -79,4 +95,5 @@ def preview_values(told: Preview) -> dict[str, Any]:
 urlpatterns = [
     path("sessions/<uuid:uid>/compact", compact, name="compact"),
     path("sessions/<uuid:uid>/compact/preview", preview, name="compact_preview"),
+    path("sessions/<uuid:uid>/compact/foreseen", foreseen, name="compact_foreseen"),
 ]
