@@ -105,6 +105,12 @@ def number_of_summary(session: Session, position: int) -> int | None:
     return records.filter(summary=position).values_list("number", flat=True).first()
 
 
+def turn_of(session: Session, step: int | None) -> int | None:
+    """The turn of a step, of the last one for a step behind it; None where there is none."""
+    steps = StepRecord.objects.filter(session=session, revision=session.revision, number__lte=step or 0)
+    return steps.order_by("-number").values_list("turn", flat=True).first() or None
+
+
 def positions_of(session: Session, names: Sequence[str]) -> Mapping[str, int]:
     """Where items of these ids stand in the session; those that are not in its log are left out."""
     records = ItemRecord.objects.filter(session=session, revision=session.revision)

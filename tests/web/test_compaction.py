@@ -44,6 +44,7 @@ def test_a_compaction_of_the_log(client: Client, session: Any) -> None:
     hrefs = {link.get("href") for link in page.all("a")}
     assert f"/sessions/{session.uid}/items/{record.summary}" in hrefs
     assert f"/sessions/{session.uid}/steps/{record.at_step}" in hrefs
+    assert [href for href in hrefs if href and href.startswith(f"/sessions/{session.uid}/turns/")]
     assert client.get(f"/sessions/{session.uid}/compactions/2").status_code == 404
     assert client.get(f"/sessions/{uuid.uuid4()}/compactions/1").status_code == 404
 

@@ -75,6 +75,7 @@ def test_the_way_back_into_the_agent(client: Client, session: Any) -> None:
     told = read(client.get(f"{at}/compact/line", {"pins": "3", "instructions": "keep the ports"}))
     assert "/compact keep the ports" in told.text
     assert "1 pinned item does not stand" in told.text or 'Keep word for word: "' in told.text
+    assert read(client.get(f"{at}/compact")).all("button", hx_get=f"{at}/compact/line")
     assert "Nothing was named" in read(client.get(f"{at}/compact/line")).text
     assert client.get(f"{at}/compact/line", {"pins": "three"}).status_code == 400
     for text in PAYLOADS:

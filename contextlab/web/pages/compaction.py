@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
 from contextlab.queries.compaction_sides import MOST_ITEMS, items_of
 from contextlab.queries.counters import mismatch_at
-from contextlab.queries.recorded_compaction import positions_of, recorded_compaction
+from contextlab.queries.recorded_compaction import positions_of, recorded_compaction, turn_of
 from contextlab.queries.session import find_session
 from contextlab.services import runs
 from contextlab.services.compaction import FORMATS
@@ -42,7 +42,7 @@ def recorded(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     values = {
         "opened": opened, "session": session, "nav": "sessions", "found": found, "shown": of_log(session, found),
         "sides": sides_of_log(session, found), "mismatch": mismatch_at(session, number),
-        **_around(session, f"log-{number}"),
+        **_around(session, f"log-{number}", found.at_step - 1),
     }  # fmt: skip
     return render(request, "pages/compaction.html", values)
 
@@ -70,7 +70,7 @@ def ended_values(session: Session, page: CompactionPage) -> dict[str, Any]:
         "pins": [(places.get(name), name) for name in page.pins[:SHOWN_PINS]],
         "pins_more": max(0, len(page.pins) - SHOWN_PINS), "again": again_query(session, page),
         "policy_text": json.dumps(page.policy, indent=2, ensure_ascii=False)[:SHOWN_POLICY],
-        **_around(session, str(page.run.uid)),
+        **_around(session, str(page.run.uid), page.at_step),
     }  # fmt: skip
 
 
@@ -105,10 +105,10 @@ def raw(request: HttpRequest, uid: UUID) -> HttpResponse:
     return render(request, "panels/compaction_raw.html", values)
 
 
-def _around(session: Session, here: str) -> dict[str, Any]:
-    """Its place among the compactions of the session, and the formats of its memory."""
+def _around(session: Session, here: str, step: int | None) -> dict[str, Any]:
+    """Its place among the compactions of the session, the turn it fell into, and the formats of its memory."""
     place = place_of(session, lineage(session), branches(session), here)
-    return {"place": place, "formats": FORMATS}
+    return {"place": place, "turn": turn_of(session, step), "formats": FORMATS}
 
 
 def open_made(request: HttpRequest, uid: UUID) -> tuple[CompactionPage, Session]:

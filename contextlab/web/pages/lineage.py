@@ -185,7 +185,7 @@ def compact_line(request: HttpRequest, uid: UUID) -> HttpResponse:
     session = open_session(request, uid).session
     try:
         pins = read_pins(session, request.GET.get("pins", ""))
-        held = compaction.memory_of(session, request.GET.get("branch", "") or RECORDED)
+        held = compaction.memory_of(session, request.GET.get("view", "") or RECORDED)
         line = compaction.compact_line(held, pins, request.GET.get("instructions", "")[:LONGEST_WISH])
     except BadRequest as error:
         return answer(request, 400, said(error))
