@@ -11,26 +11,22 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
-from contextlab.adapters.tokens import counter
 from contextlab.core.items import KIND_CODE, Kind
-from contextlab.services import projection, runs
+from contextlab.services import projection, runs, token_counts
 from contextlab.services.runs import Priority, Refused
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Counting, Outcome, Work
 from contextlab.store.bulk import bulk_set
-from contextlab.store.models import ContentCount, ItemRecord, LogFile, Run, RunState, Session, View
+from contextlab.store.models import ItemRecord, LogFile, Run, RunState, Session, View
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
 BATCH = 2000
 """Items of one transaction."""
 
 BATCH_BYTES = 4 * 1024 * 1024
-LOOKED_UP = 500
-"""Hashes of one look-up: SQLite takes 999 parameters in its oldest builds."""
-
 SMALL = 512 * 1024
 """Bytes of uncounted text that are counted at once, without a run of their own: a tenth of a second at most."""
 
@@ -79,6 +75,7 @@ def count_or_queue(
     `since` tells for a session from which position on items may be uncounted. The second value is whether it
     was counted.
     """
+    sessions = [session for session in sessions if since.get(session.pk, 0) < session.items]
     if not any(_uncounted(session, since).exists() for session in sessions):
         return [], True
     here = work.counting is Counting.ALL
@@ -172,13 +169,13 @@ def _rows(session: Session, first: int) -> Iterator[_Row]:
 def _count(work: Work, batch: _Batch) -> int:
     """Counts from the table, else made and put there; written in one short transaction."""
     rows = [row for _, some in batch.rows.values() for row in some]
-    counts = _known([bytes(row.digest) for row in rows])
+    counts = token_counts.known([bytes(row.digest) for row in rows])
     fresh = _tokenise(batch, counts)
     counts |= fresh
     values = [(counts[digest], row.key) for row in rows if (digest := bytes(row.digest)) in counts]
     with transaction.atomic():
         work.still_ours("counting tokens")
-        _remember(fresh)
+        token_counts.remember(fresh)
         bulk_set(ItemRecord, "tokens", values)
     return len(values)
 
@@ -193,25 +190,4 @@ def _tokenise(batch: _Batch, known: Mapping[bytes, int]) -> dict[bytes, int]:
             if row.position in found:
                 text = found[row.position]
                 texts[bytes(row.digest)] = f"{row.tool}{text}" if row.kind == _CALL else text
-    if not texts:
-        return {}
-    return dict(zip(texts, counter().count_many(list(texts.values())), strict=True))
-
-
-def _known(hashes: Sequence[bytes]) -> dict[bytes, int]:
-    found: dict[bytes, int] = {}
-    for start in range(0, len(hashes), LOOKED_UP):
-        rows = ContentCount.objects.filter(hash__in=hashes[start : start + LOOKED_UP])
-        found |= {bytes(digest): tokens for digest, tokens in rows.values_list("hash", "tokens")}
-    return found
-
-
-def _remember(counts: Mapping[bytes, int]) -> None:
-    """Keep counts for other sessions; somebody else may just have done so."""
-    if counts:
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                "INSERT INTO store_contentcount (hash, tokens) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                # In order: a tree takes sorted keys faster, and two writers never wait for each other crosswise.
-                sorted(counts.items()),
-            )
+    return token_counts.count(texts)

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from contextlab.core.redaction import redact
+from contextlab.core.timeline import UNKNOWN
 from contextlab.importers import UnreadableFile
 from contextlab.importers.base import Source
 from contextlab.importers.discover import discover
@@ -187,7 +188,7 @@ def _settle(work: Work, file: LogFile, written: Sequence[SessionWriter]) -> list
     for session in changed:
         writer = at_hand.get(session.pk)
         timeline = writer.assembler.timeline if writer else load_timeline(session)
-        if writer and (counted or writer.counted_to):
+        if writer and (counted or writer.counted_to) and UNKNOWN in timeline.tokens:
             fill_counts(timeline, session)
         jobs.append(Job(session, views[session.pk], timeline))
     return queued + projection.project_or_queue(work, jobs)

@@ -12,6 +12,7 @@ from contextlab.services.runs import Cancelled
 from contextlab.services.work import Counting
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import (
+    ContentCount,
     ItemRecord,
     LogFile,
     RawSegment,
@@ -50,6 +51,12 @@ def busy_log(turns: int = 12, session: str = "s1") -> Log:
             log.boundary()
             log.summary(f"What was done up to turn {turn}.")
     return log
+
+
+def forget_all() -> None:
+    """As if nothing had ever been imported or counted."""
+    for model in (Session, LogFile, Run, ContentCount):
+        model.objects.all().delete()
 
 
 @pytest.fixture
@@ -354,6 +361,34 @@ def test_counts_are_estimates_until_they_are_made(path):
     session.refresh_from_db()
     view.refresh_from_db()
     assert (session.counted, view.counted, view.chart["token_source"]) == (True, True, "counted")
+
+
+@pytest.mark.parametrize("first", [Counting.NONE, Counting.SMALL, Counting.ALL])
+def test_counts_made_while_reading_are_those_made_afterwards(path, first):
+    """Whatever the beginning of a log was imported with, the whole has exact counts in the end, and the same ones."""
+    lines = busy_log().data.splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: len(lines) // 2]))
+    import_well(path, first)
+    path.write_bytes(b"".join(lines))
+    session = import_well(path, Counting.ALL)
+    found = everything(session)
+    assert session.counted
+    assert not ItemRecord.objects.filter(tokens=None).exists()
+    assert View.objects.get().counted
+    forget_all()
+    assert everything(import_well(path, Counting.SMALL)) == found
+
+
+def test_a_log_that_changed_is_counted_anew_while_it_is_read(path):
+    """Also where its session is written beside the old one."""
+    path.write_bytes(busy_log().data)
+    import_well(path, Counting.ALL)
+    path.write_bytes(busy_log().data.replace(b"of s1", b"of s2"))
+    session = import_well(path, Counting.ALL)
+    found = everything(session)
+    assert session.counted
+    forget_all()
+    assert everything(import_well(path, Counting.SMALL)) == found
 
 
 def test_a_file_without_usage_has_unknown_totals_not_zero(path):

@@ -16,12 +16,13 @@ from django.utils import timezone
 from contextlab.core.events import Event, FileReport, SessionStart
 from contextlab.importers import detect
 from contextlab.importers.base import Source
+from contextlab.services import token_counts
 from contextlab.services.ingest.contest import KnownElsewhere
 from contextlab.services.ingest.lean import forget_ids
 from contextlab.services.ingest.rows import short_id
 from contextlab.services.ingest.segments import RawPacker
 from contextlab.services.ingest.writer import Aim, SessionWriter
-from contextlab.services.work import Work
+from contextlab.services.work import Counting, Work
 from contextlab.store.batch import Batch
 from contextlab.store.bulk import bulk_insert
 from contextlab.store.models import RAW_SEGMENT, LogFile, RawSegment, Session
@@ -64,6 +65,8 @@ class Reading:
         """Files whose sessions are read from this one now, with the ids of those sessions."""
         self._own = {session.native_id: session for session in file.sessions.all()}
         self._offset = self._written_to = 0
+        self._counts: dict[bytes, int] = {}
+        self._new_counts: dict[bytes, int] = {}
         self._pending = 0
         self._limit = FIRST_BATCH
         self._total = source.limit
@@ -76,6 +79,7 @@ class Reading:
             for key, event in self._events():
                 self._take(key, event)
             self._write_raw(None)
+            self._count()
             with transaction.atomic():
                 self._flush(complete=True)
                 self._finish()
@@ -102,6 +106,7 @@ class Reading:
             self._pending += 1
         if self._pending >= self._limit or self._offset - self._written_to >= BATCH_BYTES:
             self._write_raw(self._offset)
+            self._count()
             with transaction.atomic():
                 self._flush(complete=False)
             self._limit = BATCH
@@ -109,7 +114,8 @@ class Reading:
     def _begin(self, key: str, event: Event) -> SessionWriter:
         start = event if isinstance(event, SessionStart) else SessionStart(key)
         native = short_id(start.native_id or key)
-        writer = SessionWriter(self.file, self.report.format or "", start, native)
+        counts = self.work.counting is Counting.ALL
+        writer = SessionWriter(self.file, self.report.format or "", start, native, counts)
         known = self._own.get(native)
         if native in self.plan.nowhere:
             writer.aim = Aim.NOWHERE
@@ -120,6 +126,18 @@ class Reading:
             self._unchecked.append(writer)
         return writer
 
+    def _count(self) -> None:
+        """Count what waits, where this run shall: before the transaction, for it takes a while."""
+        waiting = {
+            digest: part for writer in self.writers.values() for digest, part in writer.uncounted.items()
+        }
+        self._counts = token_counts.known(list(waiting))
+        missing = {digest: part for digest, part in waiting.items() if digest not in self._counts}
+        self._new_counts = token_counts.count(
+            {digest: name + data.decode() for digest, (name, data) in missing.items()}
+        )
+        self._counts |= self._new_counts
+
     def _flush(self, complete: bool) -> None:
         """One batch of all sessions, inside the caller's transaction."""
         doing = f"line {self.report.lines:,}".replace(",", " ")
@@ -128,9 +146,10 @@ class Reading:
         Session.objects.bulk_create(
             session for writer in self.writers.values() if (session := writer.begin(complete)) is not None
         )
+        token_counts.remember(self._new_counts)
         batch = Batch()
         for writer in self.writers.values():
-            writer.collect(batch, complete)
+            writer.collect(batch, complete, self._counts)
         batch.write()
         self._pending, self._written_to = 0, self._offset
 

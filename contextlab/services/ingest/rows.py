@@ -23,6 +23,7 @@ ITEM_COLUMNS = (
 )  # fmt: skip
 SAME_COLUMNS = ITEM_COLUMNS[2:21]
 """What makes an item the same as a stored one: its identity, content and place, not where its text is kept."""
+HASH = SAME_COLUMNS.index("content_hash")
 
 TURN_COLUMNS = (
     *OWNER, "number", "native_id", "trigger", "status", "title", "first_position", "first_step", "last_step", "ts",
@@ -69,9 +70,13 @@ def content(event: ItemEvent) -> tuple[bytes, bytes]:
         data = event.text.encode()
     except UnicodeEncodeError:
         data = clean_text(event.text).encode()
-    if event.kind == _CALL and event.tool:
-        return data, sha256(clean_text(event.tool).encode() + data).digest()
-    return data, sha256(data).digest()
+    name = counted_part(event)
+    return data, sha256(name.encode() + data if name else data).digest()
+
+
+def counted_part(event: ItemEvent) -> str:
+    """What is counted in front of the item's text: the name of a call."""
+    return clean_text(event.tool) if event.kind == _CALL and event.tool else ""
 
 
 def same_values(row: ItemRow, digest: bytes) -> tuple[Any, ...]:
@@ -87,9 +92,9 @@ def same_values(row: ItemRow, digest: bytes) -> tuple[Any, ...]:
 
 
 def kept_values(event: ItemEvent, estimate: int, segment: int, offset: int, length: int) -> tuple[Any, ...]:
-    """The ITEM_COLUMNS behind SAME_COLUMNS."""
+    """The ITEM_COLUMNS behind SAME_COLUMNS and the count of tokens."""
     return (
-        None, estimate, preview(event.text), segment, offset, length,
+        estimate, preview(event.text), segment, offset, length,
         [media(one) for one in event.media] if event.media else None, event.original, moment(event.ts),
     )  # fmt: skip
 

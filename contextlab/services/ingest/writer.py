@@ -8,20 +8,17 @@ written beside, under the next revision, and nobody sees it before the file is r
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
 from contextlab.core.events import Event, ItemEvent, SessionStart, Usage
-from contextlab.core.items import Kind
-from contextlab.core.timeline import ItemRow
 from contextlab.services.ingest import counters, rows
 from contextlab.services.ingest.lean import from_place, lean_assembler
-from contextlab.services.ingest.moments import moment
+from contextlab.services.ingest.noticed import Noticed
 from contextlab.services.ingest.segments import TextPacker
+from contextlab.services.ingest.session_tables import SessionTables
 from contextlab.services.ingest.stored import StoredItems
-from contextlab.services.ingest.tables import Table
 from contextlab.store.batch import Batch
 from contextlab.store.bulk import update_changed
 from contextlab.store.models import (
@@ -66,7 +63,10 @@ class BesideNeeded(Exception):
 class SessionWriter:
     """Feeds the events of one session to its assembler and collects the rows to write."""
 
-    def __init__(self, file: LogFile, format_: str, start: SessionStart, native_id: str) -> None:
+    def __init__(
+        self, file: LogFile, format_: str, start: SessionStart, native_id: str, counts: bool = False
+    ) -> None:
+        """With `counts` items get their exact counts with their rows: `collect` is given them."""
         self.file, self.format, self.native_id = file, format_, native_id
         self.assembler = lean_assembler(start)
         self.session: Session | None = None
@@ -74,31 +74,25 @@ class SessionWriter:
         self.changed = False
         """Whether anything of the session was written."""
         self.new_items = 0
-        self.counted_to = 0
-        """Items below this position are known to have exact counts."""
+        self._counts = counts
+        self._counted_before = True
+        """Whether all items that were stored before have exact counts."""
+        self._counted_to = 0
         self._revision = 1
         self._stored: StoredItems | None = None
-        self._all_tables = False
         self._cut: int | None = None
         self._texts = TextPacker()
-        self._pending: list[tuple[Any, ...]] = []
+        self._pending: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
+        self._uncounted: dict[bytes, tuple[str, bytes]] = {}
+        """What is to be counted by its hash: the name of a call, and the text."""
         self._made = False
         """The session's row was made by this reading."""
         self._fresh = False
         """It was made just now and says all that is known."""
         self._written = False
         """All that was taken in so far is in rows as it would be at the log's end."""
-        self._titles: dict[int, str] = {}
-        self._first_prompt = self._first_item = ""
-        self._first_time: datetime | None = None
-        self._last_time: datetime | None = None
-        self._late_usage = False
-        """Steps that may have been written are known better now: at the end all are compared."""
-        self._wrong: set[str | None] = set()
-        self._turns = Table(TurnRecord, rows.TURN_COLUMNS)
-        self._steps = Table(StepRecord, rows.STEP_COLUMNS)
-        self._marks = Table(MarkRecord, rows.MARK_COLUMNS)
-        self._compactions = Table(CompactionRecord, rows.COMPACTION_COLUMNS, by_number=False, theirs=1)
+        self._noticed = Noticed()
+        self._tables = SessionTables(self.assembler, self._noticed.titles)
 
     def resume(self, session: Session, aim: Aim) -> None:
         """The session is known: go on with it in place, or write its next revision."""
@@ -110,9 +104,9 @@ class SessionWriter:
             for model in ROW_MODELS:
                 model.objects.filter(session=session).exclude(revision=session.revision).delete()
         elif aim is Aim.IN_PLACE:
-            self._stored, self._all_tables = StoredItems(session), True
-            for table in (self._turns, self._steps, self._marks, self._compactions):
-                table.load((session.pk, session.revision))
+            self._stored = StoredItems(session)
+            self._counted_before = session.counted
+            self._tables.load((session.pk, session.revision))
 
     @property
     def pending(self) -> int:
@@ -120,9 +114,20 @@ class SessionWriter:
         return len(self._pending)
 
     @property
+    def counted_to(self) -> int:
+        """Items below this position are known to have exact counts."""
+        everything = self._counts and self._counted_before
+        return len(self.assembler.timeline) if everything else self._counted_to
+
+    @property
+    def uncounted(self) -> dict[bytes, tuple[str, bytes]]:
+        """What the rows that wait want counted, by its hash: the name of a call or nothing, and the text."""
+        return self._uncounted
+
+    @property
     def worth_storing(self) -> bool:
         """Whether there is more than what was shown on a screen only."""
-        return bool(self._first_item or self.assembler.timeline.steps)
+        return bool(self._noticed.first_item or self.assembler.timeline.steps)
 
     def feed(self, event: Event) -> bool:
         """Take in one event; True when an item came of it that has to be written."""
@@ -132,27 +137,31 @@ class SessionWriter:
         row = self.assembler.feed(event)
         self._written = False
         if row is None:
-            steps = self.assembler.timeline.steps
-            if type(event) is Usage and steps and event.step != steps[-1].id:
-                self._late_usage = True
+            if type(event) is Usage:
+                self._tables.notice(event)
             return False
         if self.aim is Aim.NOWHERE:
             return False
         data, digest = rows.content(row.event)
         same = rows.same_values(row, digest)
-        self._notice(row)
+        self._noticed.take(row)
         if self._stored is not None:
             if self._stored.matches(same):
                 return False
             self._diverge(row.position)
         segment, offset = self._texts.add(data)
         estimate = self.assembler.timeline.estimates[row.position]
-        self._pending.append((*same, *rows.kept_values(row.event, estimate, segment, offset, len(data))))
+        self._pending.append((same, rows.kept_values(row.event, estimate, segment, offset, len(data))))
+        if self._counts:
+            self._uncounted[digest] = rows.counted_part(row.event), data
         self.new_items += 1
         return True
 
-    def collect(self, batch: Batch, complete: bool) -> None:
-        """Put what is to be written into the batch; a session that has no row yet has nothing to write."""
+    def collect(self, batch: Batch, complete: bool, counts: Mapping[bytes, int]) -> None:
+        """Put what is to be written into the batch; a session that has no row yet has nothing to write.
+
+        `counts` are tokens by hash of what is counted; items whose hash is not among them stay without a count.
+        """
         session = self.session
         if session is None or not self._is_due(complete):
             return
@@ -162,16 +171,26 @@ class SessionWriter:
         self._remove_tail(owner)
         self.changed = self.changed or bool(self._pending)
         batch.add(TextSegment, rows.TEXT_COLUMNS, [owner + packed for packed in self._texts.take()])
-        batch.add(ItemRecord, rows.ITEM_COLUMNS, [owner + row for row in self._pending])
-        self._pending = []
-        self._sync(owner, batch, complete)
+        batch.add(ItemRecord, rows.ITEM_COLUMNS, self._item_rows(owner, counts))
+        self.changed |= self._tables.sync(owner, batch, complete)
         if self._fresh:
             self._fresh = False
         elif self.aim is Aim.IN_PLACE:
             batch.changes.note(session, self._fields_now(complete))
         self._written = complete or not (
-            self._all_tables or self._late_usage or len(self.assembler.timeline.steps) > SUMS_WHILE_READING
+            self._tables.wait_for_end or len(self.assembler.timeline.steps) > SUMS_WHILE_READING
         )
+
+    def _item_rows(self, owner: tuple[int, int], counts: Mapping[bytes, int]) -> list[tuple[Any, ...]]:
+        """The rows that wait, with their counts, which the timeline learns, too."""
+        made, tokens = [], self.assembler.timeline.tokens
+        for same, kept in self._pending:
+            count = counts.get(same[rows.HASH])
+            if count is not None:
+                tokens[same[0]] = count
+            made.append((*owner, *same, count, *kept))
+        self._pending, self._uncounted = [], {}
+        return made
 
     def begin(self, complete: bool) -> Session | None:
         """The session's row where it has to be made before the next `collect`; the caller stores it."""
@@ -208,19 +227,6 @@ class SessionWriter:
 
     # While reading ----------------------------------------------------------------------------------------
 
-    def _notice(self, row: ItemRow) -> None:
-        """Remember what the session's row and its turns will say."""
-        event = row.event
-        if event.opens_turn and row.turn not in self._titles:
-            self._titles[row.turn] = rows.preview(event.text)
-            self._first_prompt = self._first_prompt or rows.preview(event.text, counters.TITLE)
-        if event.kind != Kind.UI:
-            self._first_item = self._first_item or rows.short_id(event.id)
-        if event.ts is not None and (at := moment(event.ts)) is not None:
-            self._first_time = self._first_time or at
-            if self._last_time is None or at > self._last_time:
-                self._last_time = at
-
     def _diverge(self, position: int) -> None:
         """From this item on what is stored differs from the log and is replaced."""
         stored = self._stored
@@ -237,7 +243,7 @@ class SessionWriter:
     def _cut_off(self, stored: StoredItems, position: int) -> None:
         self._stored = None
         if self.session is not None and self.session.counted:
-            self.counted_to = position
+            self._counted_to = position
         if stored.count - position > MOST_REPLACED:
             raise BesideNeeded(self.native_id)
         if stored.count > position:
@@ -258,43 +264,10 @@ class SessionWriter:
             TextSegment.objects.filter(session_id=session_id, revision=revision, number__gte=first).delete()
             self._texts.rewritten_from = None
 
-    def _sync(self, owner: tuple[int, int], batch: Batch, complete: bool) -> None:
-        """Turns, steps, marks and compactions: while reading the new ones and the last, at the end all."""
-        timeline = self.assembler.timeline
-        everything = complete and self._all_tables
-
-        # A turn changes only while it is the last one.
-        start = 0 if everything else max(0, len(self._turns) - 1)
-        turns = (
-            rows.turn_row(turn, self._titles.get(turn.number, ""))
-            for turn in from_place(timeline.turns_list, start)
-        )
-        wrote = self._turns.sync(owner, turns, start, batch, complete)
-        if not self._all_tables:
-            self._titles = {
-                number: title for number, title in self._titles.items() if number >= len(self._turns)
-            }
-
-        start = 0 if everything or (complete and self._late_usage) else max(0, len(self._steps) - 1)
-        wrong = rows.disproved_models(from_place(timeline.steps, start))
-        if not wrong <= self._wrong:
-            self._wrong |= wrong
-            self._late_usage = start > 0 or self._late_usage
-            start = 0 if complete else start
-        wrong = self._wrong
-        steps = (rows.step_row(step, wrong) for step in from_place(timeline.steps, start))
-        wrote |= self._steps.sync(owner, steps, start, batch, complete)
-
-        marks = [rows.mark_row(number, mark) for number, mark in enumerate(timeline.marks, 1)]
-        wrote |= self._marks.sync(owner, marks, 0, batch, complete)
-        compactions = [rows.compaction_row(row) for row in self.assembler.compactions]
-        wrote |= self._compactions.sync(owner, compactions, 0, batch, complete)
-        self.changed = self.changed or wrote
-
     def _fields_now(self, complete: bool) -> dict[str, Any]:
         """What the row of a session that has one should say; without times in the log it keeps its place in lists."""
         fields = self._fields(complete)
-        if self._last_time is None:
+        if self._noticed.last_time is None:
             del fields["sort_at"]
         return fields
 
@@ -303,9 +276,9 @@ class SessionWriter:
         meta = self.assembler.meta
         fields = {
             **counters.counted(self.assembler),
-            **counters.described(meta, self._first_prompt, steps[-1].model if steps else None),
-            **counters.dated(meta, self._first_time, self._last_time),
-            "first_item": self._first_item,
+            **counters.described(meta, self._noticed.first_prompt, steps[-1].model if steps else None),
+            **counters.dated(meta, self._noticed.first_time, self._noticed.last_time),
+            "first_item": self._noticed.first_item,
         }
         # A parent's link may have told these, too: do not take them away.
         if meta.agent:
@@ -313,7 +286,7 @@ class SessionWriter:
         if meta.parent_call_id:
             fields["parent_call_id"] = rows.short_id(meta.parent_call_id)
         if self.new_items:
-            fields["counted"] = False
+            fields["counted"] = self._counts and self._counted_before
         if complete or len(steps) <= SUMS_WHILE_READING:
             shared = self.session.shared_steps if self.session else 0
             fields |= counters.usage(from_place(steps, shared))
@@ -324,7 +297,7 @@ class SessionWriter:
         told = {
             (rows.short_id(link.child), rows.short_id(link.call_id)): link for link in self.assembler.links
         }
-        if not told and not self._all_tables and self.aim is Aim.IN_PLACE:
+        if not told and not self._tables.stored_before and self.aim is Aim.IN_PLACE:
             return
         stored = {(link.child_native_id, link.call_id) for link in LinkRecord.objects.filter(session=session)}
         if set(told) == stored:

@@ -1,0 +1,48 @@
+"""Token counts by content: the table of all that was ever counted, and the tokenizer for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.db import connection
+
+from contextlab.adapters.tokens import counter
+from contextlab.store.models import ContentCount
+
+LOOKED_UP = 500
+"""Hashes of one look-up: SQLite takes 999 parameters in its oldest builds."""
+
+
+def known(hashes: Sequence[bytes]) -> dict[bytes, int]:
+    """The counts of these contents that are in the table."""
+    found: dict[bytes, int] = {}
+    for start in range(0, len(hashes), LOOKED_UP):
+        rows = ContentCount.objects.filter(hash__in=hashes[start : start + LOOKED_UP])
+        found |= {bytes(digest): tokens for digest, tokens in rows.values_list("hash", "tokens")}
+    return found
+
+
+def count(texts: Mapping[bytes, str]) -> dict[bytes, int]:
+    """Count contents, given by their hashes."""
+    if not texts:
+        return {}
+    return dict(zip(texts, counter().count_many(list(texts.values())), strict=True))
+
+
+def remember(counts: Mapping[bytes, int]) -> None:
+    """Keep counts for other sessions; somebody else may just have done so."""
+    if not counts:
+        return
+    # In order: a tree takes sorted keys faster, and two writers never wait for each other crosswise.
+    rows = sorted(counts.items())
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "INSERT INTO store_contentcount (hash, tokens) "
+                "SELECT * FROM unnest(%s::bytea[], %s::int[]) ON CONFLICT DO NOTHING",
+                [[digest for digest, _ in rows], [tokens for _, tokens in rows]],
+            )
+        else:
+            cursor.executemany(
+                "INSERT INTO store_contentcount (hash, tokens) VALUES (%s, %s) ON CONFLICT DO NOTHING", rows
+            )
