@@ -6,7 +6,7 @@ const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
 let data = null, at = -1, colours = palette(), labels = [];
 
-const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction would fire" };
+const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction" };
 const bucketOf = (step) => data.buckets.findIndex((bucket) => bucket.from <= step && step <= bucket.to);
 
 function scale() {

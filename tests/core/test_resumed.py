@@ -63,6 +63,8 @@ def test_previews_are_made_before_a_model_is_needed() -> None:
     replayer, results = run(timeline, texts, coding(3_000))
     made = [fire for fire in replayer.fires if fire.made]
     assert len(made) > 1
+    assert made[0].step == 6, "the third result is the first that is too much"
+    assert results[5].report.source_items == timeline.steps[5].upto, "nothing of later steps is in memory"
     assert made[0].summarised == 0
     assert made[0].shortened == 2
     assert made[0].note.endswith("2 item(s) shortened")

@@ -56,7 +56,7 @@ class Watched:
                 self._memory.follow(tape)
             if note := self._watch.look(self._memory, step):
                 report.notes.insert(0, note)
-            if known and self._watch.over and (rest := self._resumed(step, tape.alive)) is not None:
+            if known and self._watch.over and (rest := self._resumed(step, tape.present())) is not None:
                 yield from rest.run()
                 return
             yield step, report
