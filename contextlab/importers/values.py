@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from contextlab.core.events import FileReport
 from contextlab.core.items import Media
-from contextlab.importers.lines import clean, clean_value
+from contextlab.importers.lines import clean, clean_value, warn
 
 LARGEST = 2**63 - 1
 """Largest count that is believed; databases have no room for more."""
@@ -35,6 +36,16 @@ def count(value: Any) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return value
     return None
+
+
+def warn_of_figures(report: FileReport, usage: Any, line: int | None) -> None:
+    """Warn of numbers of tokens that no call can have (below 0, broken, beyond LARGEST): they count as unknown."""
+    for name, value in mapping(usage).items():
+        if isinstance(value, dict):
+            warn_of_figures(report, value, line)
+        elif "tokens" in name and isinstance(value, (int, float)) and count(value) is None:
+            place = "" if line is None else f"line {line}: "
+            warn(report, f"{place}{clean(name)[:80]} is no number of tokens; it is unknown")
 
 
 def mapping(value: Any) -> dict[str, Any]:

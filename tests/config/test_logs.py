@@ -2,6 +2,8 @@
 
 import io
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -38,3 +40,19 @@ def test_a_secret_in_a_traceback_is_redacted(log):
         logger.exception("call failed")
     assert "Zz9_" not in written.getvalue()
     assert "Traceback" in written.getvalue()
+
+
+def test_a_request_that_is_refused_is_one_line():
+    """Any web page can cause one: a traceback of our code would be noise in the terminal."""
+    code = """
+import logging, logging.config
+from contextlab.config.logs import logging_config
+logging.config.dictConfig(logging_config("WARNING"))
+try:
+    raise ValueError("Invalid HTTP_HOST header: 'evil.example'")
+except ValueError as error:
+    logging.getLogger("django.security.DisallowedHost").error(str(error), exc_info=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    assert "evil.example" in line

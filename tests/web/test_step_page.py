@@ -183,7 +183,7 @@ def test_a_restart_before_a_step_is_told(client: Client) -> None:
     made = log.ask("again").step(input=1000).say("Hi again.").ask("bye").step(input=1100).save()
     made.view([])
     told = [step(client, made, number).text for number in (1, 2, 3)]
-    assert ["The process was restarted before this step" in text for text in told] == [False, True, False]
+    assert ["Signs of a restart before this step" in text for text in told] == [False, True, False]
     assert "before this step: new version <b>2</b>." in told[1]
 
 

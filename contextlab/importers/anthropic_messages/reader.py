@@ -30,7 +30,7 @@ from contextlab.importers.lines import warn
 from contextlab.importers.message import COMPACTION, Call, Message
 from contextlab.importers.openai_chat.messages import moment
 from contextlab.importers.talk import Talk
-from contextlab.importers.values import count, digest, mapping, sequence, text
+from contextlab.importers.values import count, digest, mapping, sequence, text, warn_of_figures
 
 
 @dataclass(slots=True)
@@ -116,6 +116,7 @@ class Reader(ExchangeReader):
         ):
             # The provider paused right after it: there is no answer yet.
             return
+        warn_of_figures(self.report, response.get("usage"), call.place.line if call.place else None)
         call.usage = usage_of(mapping(response.get("usage")), partial=response.get("stop_reason") is None)
         for event in talk.answer(rest, call):
             yield talk.name, event

@@ -20,6 +20,7 @@ from contextlab.importers.claude_code.records import Line, Message, as_message, 
 from contextlab.importers.claude_code.thread import PARTS, Thread
 from contextlab.importers.claude_code.tree import NONE, item_id
 from contextlab.importers.lines import Record, clean, skip, warn
+from contextlab.importers.values import warn_of_figures
 
 
 def assistant(reader: Reader, line: Line, record: Record) -> None:
@@ -52,6 +53,8 @@ def assistant(reader: Reader, line: Line, record: Record) -> None:
                 thread.remember_task(content.call_id, content.text)
     thread.tree.items[node] = min(len(contents), PARTS)
     thread.add_usage(step, group, message.usage, message.stop_reason is not None)
+    if message.usage is not None and message.usage.impossible:
+        warn_of_figures(reader.report, message.usage.figures, record.line)
 
 
 def user(reader: Reader, line: Line, record: Record) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from contextlab.importers.lines import Decode, clean_value
+from contextlab.importers.values import LARGEST
 
 NOTHING = Raw(b"")
 
@@ -62,6 +63,20 @@ class Tokens(msgspec.Struct, gc=False):
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
     output_tokens: int | None = None
+
+    @property
+    def figures(self) -> dict[str, int | None]:
+        """By name."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+    @property
+    def impossible(self) -> bool:
+        """Whether one of them is no number of tokens."""
+        found = (
+            self.input_tokens or 0, self.cache_read_input_tokens or 0, self.cache_creation_input_tokens or 0,
+            self.output_tokens or 0,
+        )  # fmt: skip
+        return min(found) < 0 or max(found) > LARGEST
 
 
 class MediaSource(msgspec.Struct, gc=False):

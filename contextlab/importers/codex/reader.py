@@ -31,7 +31,7 @@ from contextlab.importers.codex.meta import (
 from contextlab.importers.codex.order import Order
 from contextlab.importers.codex.usage import Counts, Told, usage_of
 from contextlab.importers.lines import Record, records, skip, warn
-from contextlab.importers.values import count, digest, optional, text
+from contextlab.importers.values import count, digest, optional, text, warn_of_figures
 
 _TITLE = 200
 """Longest title made of a prompt, in characters."""
@@ -250,6 +250,7 @@ class Reader:
             self._order.used(usage)
             if fault is not None:
                 warn(self._report, f"line {record.line}: {fault}")
+            warn_of_figures(self._report, last, record.line)
 
     def _on_compacted(self, record: Record, payload: dict[str, Any]) -> None:
         announced, self._announced = self._announced, None

@@ -15,7 +15,16 @@ from contextlab.importers.openai_chat.dialects import Exchange, Shape, exchange,
 from contextlab.importers.openai_chat.messages import message, moment, usage_of
 from contextlab.importers.openai_chat.trajectories import model_of, queries_of, totals_of
 from contextlab.importers.talk import Talk
-from contextlab.importers.values import Occurrences, count, digest, mapping, optional, sequence, text
+from contextlab.importers.values import (
+    Occurrences,
+    count,
+    digest,
+    mapping,
+    optional,
+    sequence,
+    text,
+    warn_of_figures,
+)
 
 _TALKS = 32
 """Conversations that a new request is compared with: agents that run side by side write into one log."""
@@ -138,6 +147,7 @@ class Reader:
         call = Call(
             optional(answer.get("model")) or model, place=place, usage=usage_of("", answer.get("usage"))
         )
+        warn_of_figures(self.report, answer.get("usage"), place.line if place else None)
         for event in talk.add(self._made(value), call):
             yield talk.name, event
 
@@ -245,6 +255,7 @@ class Reader:
         call.ts = moment(mapping(response)) or moment(found.record)
         call.model = optional(mapping(response).get("model")) or call.model
         call.usage = usage_of("", mapping(response).get("usage"))
+        warn_of_figures(self.report, mapping(response).get("usage"), node.line)
         yield from self._sent(talk, request, self._answer(mapping(response), node), call)
 
     def _opened(self, found: Exchange, response: dict[str, Any], request: list[Message]) -> SessionEvents:

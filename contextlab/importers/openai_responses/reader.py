@@ -26,7 +26,7 @@ from contextlab.importers.openai_chat.messages import moment
 from contextlab.importers.openai_responses.items import SUMMARIES, instructions, messages, prompt
 from contextlab.importers.openai_responses.shapes import are_items, is_exchange, is_response
 from contextlab.importers.talk import Standing, Talk
-from contextlab.importers.values import count, digest, mapping, optional, sequence, text
+from contextlab.importers.values import count, digest, mapping, optional, sequence, text, warn_of_figures
 
 _REMEMBERED = 256
 """Responses of a file that a later request may go on from."""
@@ -122,6 +122,7 @@ class Reader(ExchangeReader):
     def _answered(self, node: Node, talk: Talk, response: dict[str, Any], call: Call) -> SessionEvents:
         output = [mapping(one) for one in sequence(response.get("output"))]
         call.usage = usage_of(mapping(response.get("usage")))
+        warn_of_figures(self.report, response.get("usage"), node.line)
         if response.get("object") == "response.compaction":
             events = self._compact_call(node, talk, output, call)
         else:
