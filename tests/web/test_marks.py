@@ -110,7 +110,7 @@ def test_a_step_behind_a_policys_compaction_tells_of_it(
     """Its folds name that compaction, its summary is there to read, and the keys lead on to the next one."""
     page = open_page(client, session, f"/steps/{rules[0].step}?view=rules")
     assert "replaced by the summary of compaction #1" in page.text
-    assert "took effect here, made by rules" in page.text
+    assert "compacted here: items > 12" in page.text
     assert "no model wrote it" in page.text
     assert not of_log(page)
     assert f"/sessions/{session.uid}/steps/{rules[1].step}?view=rules" in links(page)
