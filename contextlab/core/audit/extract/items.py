@@ -25,6 +25,7 @@ from contextlab.core.audit.extract.outcomes import (
 )
 from contextlab.core.audit.extract.sentences import agent_decisions, person_facts
 from contextlab.core.audit.extract.tokens import token_facts
+from contextlab.core.audit.language.normalise import narrow
 from contextlab.core.audit.results import FactKind
 from contextlab.core.audit.source import ASSISTANT, CALL, USER, Source, SourceItem
 
@@ -138,7 +139,8 @@ def _is_constant(one: Found) -> bool:
 
 def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -> None:
     long, over = 0, 0
-    for offset, text in parts:
+    for offset, written in parts:
+        text = narrow(written)
         tokens, too_long = token_facts(text)
         long += too_long
         found = tokens + (number_facts(text, spoken) if spoken or _PORT.search(text) else [])

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from contextlab.core.audit.extract.dates import date_at, month_date
 from contextlab.core.audit.extract.found import Found
@@ -101,7 +102,7 @@ def number_facts(text: str, spoken: bool) -> list[Found]:
         if (fact := _read(text, match)) is not None:
             found.append(fact)
     if spoken:
-        found += _in_words(text)
+        found += islice(_in_words(text), _MANY // 10)
     return found
 
 

@@ -19,6 +19,7 @@ import re
 from functools import lru_cache
 
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0xA0: 0x20, 0x202F: 0x20}
+_IS_WIDE = re.compile("[！-～\u3000\u00a0\u202f]")
 _THOUSANDS = re.compile(r"\d{1,3}(?:([,_ ])\d{3})(?:\1\d{3})*(?:\.\d+)?\Z")
 _DOTTED = re.compile(r"\d{1,3}(?:\.\d{3}){2,}\Z")
 MULTIPLIERS = {
@@ -87,7 +88,7 @@ MONTHS = {
 
 def narrow(text: str) -> str:
     """Full-width letters and figures as plain ones, in the same places."""
-    return text if text.isascii() else text.translate(_WIDE)
+    return text if text.isascii() or not _IS_WIDE.search(text) else text.translate(_WIDE)
 
 
 def number(text: str) -> float | None:

@@ -20,6 +20,7 @@ from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept
 from contextlab.core.audit.matching.tokens import figures_of
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
+from contextlab.core.audit.source import USER
 
 _RESTLESS = frozenset(
     "test file line error item row message step token character percent size page session amount exit status user "
@@ -99,6 +100,8 @@ def _changes(case: Case, fact: Fact, one: Found) -> float:
     context = case.index.context(one) - _WORDY
     mine = fact.words - _WORDY
     if fact.subject in _RESTLESS or (fact.subject == "time" and _is_measured(fact.text)):
+        if fact.said_by != USER and fact.mentions < 2:
+            return 0.0  # said once on the way: whoever comes later has a newer figure
         least = min(len(mine), len(context))
         return float(shared) if shared >= 2 and 2 * shared >= least else 0.0
     return float(shared) + _alike(fact.value, one.value) if shared else 0.0
@@ -121,9 +124,8 @@ def _alike(left: str, right: str) -> float:
 
 
 def _changed(case: Case, fact: Fact, one: Found) -> Judgement:
-    became = (
-        one.value if fact.kind == FactKind.PORT else case.index.text[one.start : one.end].strip() or one.value
-    )
+    told = case.index.text[one.start : one.end].rpartition("=")[2].strip("\"'` ")
+    became = one.value if fact.kind == FactKind.PORT else told or one.value
     older = one.value in case.facts.said.get((fact.kind, fact.subject), set())
     why = f"An older value, {became}, stands there." if older else f"It became {became}."
     return Judgement(FactVerdict.CHANGED, one.start, one.end, became, why)
