@@ -91,7 +91,8 @@ def helper(searches: int) -> None:
 def _timed(session: Any, texts: list[str]) -> list[float]:
     """Milliseconds of each search, half of them over the session, half over all; the first ones warm up."""
     from contextlab.core.audit.search_words import query
-    from contextlab.queries.last_seen import search_everywhere, search_session
+    from contextlab.queries.last_seen import search_session
+    from contextlab.queries.search import search_everywhere
     from contextlab.store.models import View
 
     view = View.objects.get(session=session, name="recorded")

@@ -17,7 +17,8 @@ from contextlab.api.shapes import Number, Shape, Text, Yes
 from contextlab.core.audit.last_seen import Seen
 from contextlab.core.audit.search_words import QUERY_CHARS, SearchQuery
 from contextlab.core.audit.search_words import query as parsed
-from contextlab.queries.last_seen import knowledge, search_everywhere, search_session
+from contextlab.queries.last_seen import knowledge, search_session
+from contextlab.queries.search import search_everywhere
 from contextlab.store.models import View
 
 Q = query("q", "the text: whole words, any case; a * at its end lets the last word go on")

@@ -6,10 +6,9 @@ yet, a word that stands everywhere) the answer says so: then "not there" is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from uuid import UUID
 
 from contextlab.core.audit.last_seen import (
     Band,
@@ -22,30 +21,28 @@ from contextlab.core.audit.last_seen import (
     last_seen,
     life,
 )
-from contextlab.core.audit.search_words import SearchQuery, near, variants
-from contextlab.core.items import KIND_CODE, KINDS, Kind
+from contextlab.core.audit.search_words import SearchQuery, may_change, near, variants
+from contextlab.core.items import KIND_CODE, KINDS, Kind, Verdict
 from contextlab.queries.spans_kept import spans_of
 from contextlab.store.models import CompactionRecord, ItemRecord, SearchState, Session, View
-from contextlab.store.search import Candidate, find
+from contextlab.store.search import find
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
-HITS = 300
+HITS = 100
 """Items of one session whose lives are looked at."""
 LISTED = 50
 """Hits that an answer shows."""
 UNINDEXED = 2_000
 """Items behind the index that are read through one by one."""
-EVERYWHERE = 25
-"""Hits of a search over all sessions."""
 AROUND = 80
 """Letters shown on both sides of a find."""
 SUMMARY_BYTES = 256 * 1024
 
-_COLUMNS = ("kind", "tool", "native_id", "first_step", *TEXT_COLUMNS)
+PLACE_COLUMNS = ("kind", "tool", "native_id", "first_step", *TEXT_COLUMNS)
 _CALL, _SUMMARY = KIND_CODE[Kind.TOOL_CALL], KIND_CODE[Kind.SUMMARY]
 
 
-class _Row(NamedTuple):
+class ItemPlace(NamedTuple):
     """An item that may hold the text; the last four are where its own text is."""
 
     kind: int
@@ -117,25 +114,6 @@ class Knowledge:
     last_step: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A hit of a search over all sessions."""
-
-    session: UUID
-    title: str
-    hit: Hit
-
-
-@dataclass(frozen=True, slots=True)
-class FoundAnywhere:
-    """What a search over all sessions found, newest indexed first."""
-
-    text: str
-    found: Sequence[Found]
-    complete: bool
-    unindexed_sessions: int
-
-
 def search_session(session: Session, asked: SearchQuery, view: View | None) -> LastSeen:
     """Everything of one session that holds the text, and the bands of steps under a view."""
     candidates, listed = find(asked, session.pk)
@@ -149,7 +127,8 @@ def search_session(session: Session, asked: SearchQuery, view: View | None) -> L
     steps = view.steps if view else session.steps
     spans = spans_of(view)
     hits, looked_at_all = _hits(session, asked, positions, spans, steps)
-    folds, changed = _folds(session, asked, view)
+    recorded = view is None or view.name == "recorded"
+    folds, changed = _folds(session, asked, hits) if recorded else ([], None)
     merged = bands([one.bands for one in hits], folds, steps)
     complete = listed and looked_at_all and not behind
     name = view.name if view else "recorded"
@@ -173,36 +152,9 @@ def knowledge(found: LastSeen, step: int) -> Knowledge:
     return Knowledge(found.text, step, answer, seen, _why(found, seen, answer, last), band, hit, last)
 
 
-def search_everywhere(workspace_id: int, asked: SearchQuery) -> FoundAnywhere:
-    """The newest places of all sessions of a workspace that hold the text."""
-    candidates, listed = find(asked, newest_first=True)
-    sessions = {one.session_id for one in candidates}
-    known = {one.pk: one for one in Session.objects.filter(pk__in=sessions, workspace_id=workspace_id)}
-    views = {one.session_id: one for one in View.objects.filter(session__in=known, name="recorded")}
-    found: list[Found] = []
-    for session, positions in _by_session(candidates, known):
-        if len(found) >= EVERYWHERE:
-            listed = False
-            break
-        view = views.get(session.pk)
-        steps = view.steps if view else session.steps
-        hits, _ = _hits(
-            session, asked, positions[: EVERYWHERE * 2], spans_of(view), steps, EVERYWHERE - len(found)
-        )
-        found += [Found(session.uid, session.title, hit) for hit in hits]
-    waiting = Session.objects.filter(workspace_id=workspace_id, items__gt=0, search_state=None).count()
-    return FoundAnywhere(asked.text, found, listed, waiting)
-
-
-def _by_session(
-    candidates: Iterable[Candidate], known: dict[int, Session]
-) -> Iterable[tuple[Session, list[int]]]:
-    grouped: dict[int, list[int]] = {}
-    for one in candidates:
-        session = known.get(one.session_id)
-        if session is not None and session.revision == one.revision:
-            grouped.setdefault(one.session_id, []).append(one.position)
-    return [(known[key], positions) for key, positions in grouped.items()]
+def readings_of(row: ItemPlace, text: str) -> list[str]:
+    """What an item says, in all readings that are indexed; a call says its tool as well."""
+    return variants(f"{row.tool} {text}" if row.kind == _CALL and row.tool else text)
 
 
 def _hits(
@@ -218,27 +170,26 @@ def _hits(
     complete = len(positions) <= most * 2
     if not complete:
         positions = [*positions[:most], *positions[-most:]]
-    rows: list[_Row] = []
+    rows: list[ItemPlace] = []
     for start in range(0, len(positions), 500):
         some = ItemRecord.objects.filter(
             session=session, revision=session.revision, position__in=positions[start : start + 500]
         )
-        rows += map(_Row._make, some.order_by("position").values_list(*_COLUMNS))
+        rows += map(ItemPlace._make, some.order_by("position").values_list(*PLACE_COLUMNS))
     hits: list[Hit] = []
     for start in range(0, len(rows), 100):
         part = rows[start : start + 100]
         texts = read_texts(session.pk, session.revision, [row[4:] for row in part])
         for row in part:
-            hit = _hit(asked, row, texts.get(row.position, ""), spans, steps)
+            hit = hit_of(asked, row, texts.get(row.position, ""), spans, steps)
             hits += [hit] if hit else []
         if len(hits) >= most:
             return hits[:most], complete and start + 100 >= len(rows)
     return hits, complete
 
 
-def _hit(asked: SearchQuery, row: _Row, text: str, spans: SpanIndex, steps: int) -> Hit | None:
-    whole = f"{row.tool} {text}" if row.kind == _CALL and row.tool else text
-    for reading in variants(whole):
+def hit_of(asked: SearchQuery, row: ItemPlace, text: str, spans: SpanIndex, steps: int) -> Hit | None:
+    for reading in readings_of(row, text):
         if places := asked.find(reading, 100):
             holder = Holder(row.position, row.first_step, row.kind == _SUMMARY)
             lived = life(holder, spans.of(row.position), steps)
@@ -253,15 +204,17 @@ def _snippet(text: str, place: tuple[int, int]) -> Snippet:
     return Snippet(text[max(0, first - AROUND) : first], text[first:end], text[end : end + AROUND])
 
 
-def _folds(session: Session, asked: SearchQuery, view: View | None) -> tuple[list[Fold], str | None]:
+def _folds(session: Session, asked: SearchQuery, hits: Sequence[Hit]) -> tuple[list[Fold], str | None]:
     """What each compaction of the log has in place of the text: nothing, another value, or something sealed."""
-    if view is not None and view.name != "recorded":
+    if not any(band.verdict == Verdict.SUMMARISED for hit in hits for band in hit.bands):
         return [], None
     records = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
     rows = list(records.order_by("at_step").values_list("at_step", "upto", "opaque", "summary"))
-    summaries = [summary for *_, summary in rows if summary is not None]
-    items = ItemRecord.objects.filter(session=session, revision=session.revision, position__in=summaries)
-    texts = read_texts(session.pk, session.revision, items.values_list(*TEXT_COLUMNS), SUMMARY_BYTES)
+    texts: dict[int, str] = {}
+    if may_change(asked):
+        positions = [summary for *_, summary in rows if summary is not None]
+        items = ItemRecord.objects.filter(session=session, revision=session.revision, position__in=positions)
+        texts = read_texts(session.pk, session.revision, items.values_list(*TEXT_COLUMNS), SUMMARY_BYTES)
     folds, changed = [], None
     for step, upto, opaque, summary in rows:
         other = near(texts.get(summary, ""), asked) if summary is not None else None

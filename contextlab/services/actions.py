@@ -16,6 +16,7 @@ ACTIONS = {
     Run.Kind.AUDIT: "audits",
     Run.Kind.OBSERVE: "memories.observing",
     Run.Kind.REMEMBER: "memories.users",
+    Run.Kind.CALIBRATE: "reconcile",
     Run.Kind.INDEX: "last_seen",
     Run.Kind.SCAN: "scan",
 }

@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from contextlab.services import audits, last_seen, runs, uploads, watching
+from contextlab.services import audits, last_seen, reconcile, runs, uploads, watching
 from contextlab.services.watching import Watcher
 from contextlab.store.models import Lease, Run
 
@@ -24,7 +24,16 @@ logger = logging.getLogger(__name__)
 
 NAME = "periodic"
 LEASE = timedelta(seconds=10)
-EVERY = {"reap": 1, "watch": 2, "beat": 20, "index": 5, "audit": 10, "vanished": 60, "tidy": 600}
+EVERY = {
+    "reap": 1,
+    "watch": 2,
+    "beat": 20,
+    "index": 5,
+    "audit": 10,
+    "vanished": 60,
+    "calibrate": 600,
+    "tidy": 600,
+}
 """Seconds between two times of each kind of work."""
 
 
@@ -56,6 +65,7 @@ class Periodic:
             "beat": lambda: setattr(due, "beat", True),
             "index": lambda: due.runs.extend(last_seen.missing()),
             "audit": lambda: due.runs.extend(audits.missing()),
+            "calibrate": lambda: due.runs.extend(reconcile.due(now)),
             "vanished": watching.note_vanished,
             "tidy": _tidy,
         }

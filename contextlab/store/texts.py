@@ -69,6 +69,34 @@ def read_texts(
     return texts
 
 
+def read_texts_of(refs: Iterable[tuple[int, int, TextRef]]) -> dict[tuple[int, int], str]:
+    """Texts by (session, position) of a few items of many sessions, given as (session, revision, TEXT_COLUMNS)."""
+    wanted = list(refs)
+    owners = {session_id: revision for session_id, revision, _ in wanted}
+    # More than is asked for by their cross product, of which only names are read.
+    rows = TextSegment.objects.filter(session__in=owners, number__in={ref[1] for *_, ref in wanted})
+    needed = {(session_id, ref[1]) for session_id, _, ref in wanted}
+    known = {
+        (session_id, number): sha256
+        for session_id, number, revision, sha256 in rows.values_list(
+            "session_id", "number", "revision", "sha256"
+        )
+        if (session_id, number) in needed and owners[session_id] == revision
+    }
+    data = {sha256: _cache.get(sha256) for sha256 in known.values()}
+    missing = rows.filter(sha256__in=[sha256 for sha256, kept in data.items() if kept is None])
+    unpack = zstandard.ZstdDecompressor().decompress
+    for sha256, packed in missing.values_list("sha256", "data"):
+        data[sha256] = kept = unpack(bytes(packed))
+        _cache.put(sha256, kept)
+    texts = {}
+    for session_id, _, (position, number, offset, length) in wanted:
+        part = (data.get(known.get((session_id, number), "")) or b"")[offset : offset + length]
+        if len(part) == length:
+            texts[session_id, position] = part.decode()
+    return texts
+
+
 def read_raw(file: LogFile, offset: int, length: int) -> bytes:
     """The log's own bytes from `offset` on; fewer than `length` where the file ended."""
     first, last = offset // RAW_SEGMENT, max(offset, offset + length - 1) // RAW_SEGMENT

@@ -14,6 +14,7 @@ from contextlab.tasks import (
     memories,
     periodic,
     projection,
+    reconcile,
     scan,
 )
 from contextlab.tasks.ringing import ring
@@ -28,6 +29,7 @@ __all__ = [
     "memories",
     "periodic",
     "projection",
+    "reconcile",
     "ring",
     "scan",
 ]

@@ -19,6 +19,7 @@ TASKS = {
     Run.Kind.COUNT: "contextlab.count",
     Run.Kind.PROJECT: "contextlab.project",
     Run.Kind.COMPACT: "contextlab.compact",
+    Run.Kind.CALIBRATE: "contextlab.calibrate",
     Run.Kind.INDEX: "contextlab.index",
     Run.Kind.AUDIT: "contextlab.audit",
     Run.Kind.OBSERVE: "contextlab.observe",

@@ -15,12 +15,12 @@ look into; callers say so beside every "no".
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import NamedTuple
 
 from contextlab.core.items import VERDICTS, Reason, Verdict
 
@@ -77,8 +77,7 @@ class Band:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SpanRow:
+class SpanRow(NamedTuple):
     """A stored span, as wide as it is: see core.spans.Span."""
 
     first_item: int
@@ -94,30 +93,19 @@ class SpanIndex:
 
     def __init__(self, rows: Iterable[tuple[int, int, int, str, int, int | None]]) -> None:
         """`rows` as stored: first_item, last_item, verdict code, reason, first_step, end_step (None = open)."""
-        self._numbers = array("q")
-        self._reasons: list[str] = []
-        codes: dict[str, int] = {}
-        self._wide: list[int] = []
-        self._narrow: dict[int, list[int]] = {}
-        for number, (first, last, verdict, reason, since, end) in enumerate(rows):
-            code = codes.setdefault(reason, len(codes))
-            self._numbers.extend((first, last, verdict, code, since, -1 if end is None else end))
-            if last - first > _WIDE:
-                self._wide.append(number)
+        self._wide: list[SpanRow] = []
+        self._narrow: dict[int, list[SpanRow]] = {}
+        for row in map(SpanRow._make, rows):
+            if row.last_item - row.first_item > _WIDE:
+                self._wide.append(row)
                 continue
-            for bucket in range(first // _BUCKET, last // _BUCKET + 1):
-                self._narrow.setdefault(bucket, []).append(number)
-        self._reasons = list(codes)
+            for bucket in range(row.first_item // _BUCKET, row.last_item // _BUCKET + 1):
+                self._narrow.setdefault(bucket, []).append(row)
 
     def of(self, position: int) -> list[SpanRow]:
         """The spans over an item, by their first step."""
-        found = []
-        for number in (*self._wide, *self._narrow.get(position // _BUCKET, ())):
-            first, last, verdict, code, since, end = self._numbers[number * 6 : number * 6 + 6]
-            if first <= position <= last:
-                found.append(
-                    SpanRow(first, last, verdict, self._reasons[code], since, None if end < 0 else end)
-                )
+        found = [row for row in self._wide if row[0] <= position <= row[1]]
+        found += [row for row in self._narrow.get(position // _BUCKET, ()) if row[0] <= position <= row[1]]
         return sorted(found, key=lambda row: row.first_step)
 
 
@@ -139,6 +127,7 @@ def life(holder: Holder, spans: Sequence[SpanRow], steps: int) -> list[Band]:
 
 def bands(lives: Iterable[Sequence[Band]], folds: Sequence[Fold], steps: int) -> list[Band]:
     """How the model had the text at each step of 1..steps: the best of all items, in stretches."""
+    folds = _changes_only(folds)
     everything = [piece for one in lives for band in one for piece in _through(band, folds)]
     edges = sorted({1, steps + 1, *(band.first for band in everything), *(band.end for band in everything)})
     best: list[Band] = []
@@ -198,6 +187,16 @@ def _through(band: Band, folds: Sequence[Fold]) -> list[Band]:
         made.append(Band(fold.at_step, end, fold.instead, position, band.verdict, band.reason))
         cursor = end
     return made if made else [band]
+
+
+def _changes_only(folds: Sequence[Fold]) -> list[Fold]:
+    """The folds behind which it is otherwise than behind the one before."""
+    found: list[Fold] = []
+    for fold in folds:
+        before = (found[-1].instead, found[-1].summary) if found else (Seen.NONE, None)
+        if fold.instead != before[0] or (fold.instead == Seen.CHANGED and fold.summary != before[1]):
+            found.append(fold)
+    return found
 
 
 def _append(found: list[Band], band: Band) -> None:

@@ -115,14 +115,20 @@ def query(text: str) -> SearchQuery:
                        _pattern(asked, goes_on))  # fmt: skip
 
 
+def may_change(asked: SearchQuery) -> bool:
+    """Whether `near` could find anything for it in any text."""
+    runs = _WORD.findall(_folded(asked.text))
+    return 2 <= len(runs) <= PHRASE and any(letter.isdigit() for run in runs for letter in run)
+
+
 def near(text: str, asked: SearchQuery) -> str | None:
     """The place in a text that says the same with one word changed: `port 8433` for `port 8443`; None without one.
 
     Only for two words or more, one of them with a digit: there another value is a change, elsewhere another subject.
     """
-    runs = _WORD.findall(_folded(asked.text))
-    if not 2 <= len(runs) <= PHRASE:
+    if not may_change(asked):
         return None
+    runs = _WORD.findall(_folded(asked.text))
     for at, run in enumerate(runs):
         if not any(letter.isdigit() for letter in run):
             continue

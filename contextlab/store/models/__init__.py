@@ -5,6 +5,7 @@ under the next revision and swapped in. Positions, step and turn numbers are den
 """
 
 from contextlab.store.models.audits import FindingRecord, SessionAudit
+from contextlab.store.models.calibrations import ModelCalibration
 from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
@@ -52,6 +53,7 @@ __all__ = [
     "MemorySettings",
     "MemoryVersion",
     "ModelAnswer",
+    "ModelCalibration",
     "ObservationBatch",
     "ObservationPrompts",
     "ObservationRecord",

@@ -35,6 +35,7 @@ class Run(models.Model):
         COMPACT = "compact", "compact a memory"
         AUDIT = "audit", "audit a session"
         OBSERVE = "observe", "note what a session brought to light"
+        CALIBRATE = "calibrate", "calibrate models"
         INDEX = "index", "make sessions searchable"
         REMEMBER = "remember", "keep user memories"
 

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_GET
 
 from contextlab.core.audit.last_seen import Seen
 from contextlab.core.audit.search_words import QUERY_CHARS, SearchQuery, query
-from contextlab.queries.last_seen import LastSeen, knowledge, search_everywhere, search_session
+from contextlab.queries.last_seen import LastSeen, knowledge, search_session
+from contextlab.queries.search import search_everywhere
 from contextlab.store.models import View
 from contextlab.web.bands import band_strip, in_words
 from contextlab.web.opened import RECORDED, number_in, open_session

@@ -1,0 +1,120 @@
+"""Reconciliation of a session: a sheet for each of its steps, from the rows of its recorded view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import F
+
+from contextlab.core.audit.reconcile import Measure, Sheet, Summary, Unexplained, share_below, sheets
+from contextlab.core.items import Reason
+from contextlab.core.timeline import FLAG_MEDIA
+from contextlab.store.models import (
+    CompactionRecord,
+    ItemRecord,
+    MarkRecord,
+    Session,
+    StepRecord,
+    StepReport,
+    View,
+)
+
+LISTED = 200
+"""Unexplained steps that are listed at most."""
+
+_REPORT = ("step", "calibrated_tokens", "band", "projected_tokens", "finding")
+_STEP = ("number", "upto", "model", "input", "cache_read", "cache_write", "restart")
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """How the figures of a session add up. Errors are shares of the reported input; None where nothing is compared."""
+
+    steps: int
+    """Steps of the session."""
+    reported: int
+    """Of these, steps with a reported input and a calibrated size."""
+    segments: int
+    compared: int
+    """Steps that are no anchor."""
+    error_p50: float | None
+    error_p90: float | None
+    step_error_p90: float | None
+    """Anchored anew at each step."""
+    beyond_band: int
+    unexplained: Sequence[Sheet]
+    """Steps with a finding, in order, LISTED of them at most."""
+    unexplained_total: int
+    sheets: Sequence[Sheet]
+    """Of the steps that were asked for."""
+
+
+def reconciliation(session: Session, first: int = 1, most: int = 100) -> Reconciliation:
+    """The sheets of steps [first, first + most), and what all of them come to."""
+    found = list(sheets_of(session))
+    summary = Summary().add(found)
+    unexplained = [sheet for sheet in found if sheet.unexplained is not None]
+    return Reconciliation(
+        session.steps, summary.steps, summary.segments, len(summary.errors), share_below(summary.errors, 0.5),
+        share_below(summary.errors, 0.9), share_below(summary.step_errors, 0.9), summary.beyond_band,
+        unexplained[:LISTED], len(unexplained), found[first - 1 : first - 1 + most],
+    )  # fmt: skip
+
+
+def step_sheet(session: Session, step: int) -> Sheet | None:
+    """The sheet of one step; None where the recorded view has not come so far."""
+    return next((sheet for sheet in sheets_of(session, step) if sheet.step == step), None)
+
+
+def unexplained_steps(session: Session) -> list[tuple[int, Unexplained, int]]:
+    """(step, what, tokens) of each finding, for the session's short list."""
+    return [
+        (
+            sheet.step,
+            sheet.unexplained,
+            abs(sheet.since_last if sheet.since_last is not None else sheet.rest or 0),
+        )
+        for sheet in sheets_of(session)
+        if sheet.unexplained is not None
+    ]
+
+
+def sheets_of(session: Session, upto: int | None = None) -> Iterator[Sheet]:
+    """The sheets of the steps 1 to `upto` (all without it), as far as the recorded view goes."""
+    view = View.objects.filter(session=session, name="recorded", revision=session.revision).first()
+    if view is None:
+        return iter(())
+    marks = MarkRecord.objects.filter(session=session, revision=session.revision)
+    middle = session.results_without_call > 0 or marks.filter(reason=Reason.EARLIER_FILE).exists()
+    return sheets(_measures(session, view, upto), starts_in_the_middle=middle)
+
+
+def _measures(session: Session, view: View, upto: int | None) -> Iterator[Measure]:
+    own = {"session": session, "revision": session.revision}
+    limit = session.steps if upto is None else upto
+    reports = StepReport.objects.filter(view=view, step__lte=limit)
+    figures = {row[0]: row for row in reports.values_list(*_REPORT).iterator(chunk_size=5000)}
+    marks = set(MarkRecord.objects.filter(**own).values_list("at_step", flat=True))
+    compacted = set(CompactionRecord.objects.filter(**own, micro=False).values_list("at_step", flat=True))
+    media = _media(session)
+    rows = StepRecord.objects.filter(**own, number__lte=limit).order_by("number").values_list(*_STEP)
+    for number, _, model, fresh, read, write, restart in rows.iterator(chunk_size=5000):
+        if number not in figures:
+            return
+        _, calibrated, band, counted, finding = figures[number]
+        known = [part for part in (fresh, read, write) if part is not None]
+        yield Measure(
+            number, model, sum(known) if known else None, calibrated, band, counted, number in marks,
+            number in compacted, bool(restart), bool(finding), media.get(number, 0),
+        )  # fmt: skip
+
+
+def _media(session: Session) -> dict[int, int]:
+    """Pictures and files by the first step that could see them."""
+    rows = ItemRecord.objects.filter(session=session, revision=session.revision)
+    found: dict[int, int] = {}
+    flagged = rows.annotate(with_media=F("flags").bitand(FLAG_MEDIA)).filter(with_media__gt=0)
+    for step in flagged.values_list("first_step", flat=True):
+        found[step] = found.get(step, 0) + 1
+    return found
