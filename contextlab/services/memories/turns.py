@@ -15,6 +15,10 @@ MOST_ITEMS = 4_000
 """Items of one turn, or of the end of a session, that are read: memory stays bounded, whatever the log holds."""
 
 
+PAGE = 200
+"""Turns that are looked up at a time."""
+
+
 @dataclass(slots=True, frozen=True)
 class TurnToRead:
     """A turn, or as number 0 the session. `raw_tokens` counts where all is counted, else it is an estimate."""
@@ -34,17 +38,19 @@ class TurnToRead:
 
 
 def turns_to_read(session: Session, after: int = 0) -> Iterator[TurnToRead]:
-    """The turns behind number `after`, in order."""
-    rows = TurnRecord.objects.filter(session=session, revision=session.revision, number__gt=after)
-    rows = rows.order_by("number")
-    found = rows.values_list("number", "first_position", "ts")
-    waiting: tuple[int, int, datetime | None] | None = None
-    for number, first, at in found.iterator(chunk_size=500):
-        if waiting is not None:
-            yield _turn(session, waiting[0], waiting[1], first, waiting[2])
-        waiting = (number, first, at)
-    if waiting is not None:
-        yield _turn(session, waiting[0], waiting[1], session.items, waiting[2])
+    """The turns behind number `after`, in order.
+
+    Read a page at a time: a query that is still open while others write keeps SQLite from ever writing here again.
+    """
+    rows = TurnRecord.objects.filter(session=session, revision=session.revision).order_by("number")
+    while True:
+        some = list(rows.filter(number__gt=after).values_list("number", "first_position", "ts")[: PAGE + 1])
+        ends = [first for _, first, _ in some[1:]] + [session.items]
+        for (number, first, at), end in list(zip(some, ends, strict=True))[:PAGE]:
+            yield _turn(session, number, first, end, at)
+        if len(some) <= PAGE:
+            return
+        after = some[PAGE - 1][0]
 
 
 def whole_session(session: Session) -> TurnToRead:
@@ -68,7 +74,7 @@ def _turn(session: Session, number: int, first: int, end: int, at: datetime | No
     )
     digest, tokens, counted = hashlib.sha256(), 0, True
     columns = rows.order_by("position").values_list("content_hash", "tokens", "estimate")
-    for content_hash, known, estimate in columns.iterator(chunk_size=2000):
+    for content_hash, known, estimate in columns:
         digest.update(bytes(content_hash))
         tokens += estimate if known is None else known
         counted = counted and known is not None

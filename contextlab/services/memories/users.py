@@ -159,4 +159,3 @@ def _checked(text: str) -> str:
 
 def _topics(topics: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(one for topic in topics if (one := topic.strip()[:LONGEST_NAME])))[:MOST_TOPICS]
-

@@ -78,6 +78,16 @@ def test_a_session_is_noted_without_a_model(session):
     assert "no model" in (summary.notes or "")
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.database
+def test_many_turns_are_read_page_by_page(session, monkeypatch):
+    """A session of more turns than are looked up at a time is read whole, though every turn is committed alone."""
+    monkeypatch.setattr("contextlab.services.memories.turns.PAGE", 2)
+    run = observed(session)
+    assert (run.state, run.error) == ("done", "")
+    assert ObservationBatch.objects.filter(session=session).count() == session.turns + 1
+
+
 def test_read_again_is_the_same_set(session):
     """A second run finds every turn read and writes nothing."""
     observed(session)
