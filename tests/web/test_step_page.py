@@ -176,6 +176,19 @@ def test_a_step_without_usage_says_so(client: Client) -> None:
     assert "full" not in page.text.split("Steps")[0]
 
 
+def test_a_step_page_says_that_the_log_has_grown(client: Client) -> None:
+    """It knows how many steps the page was made of and asks for more; where it leads to is the same step and list."""
+    made, spans = compacted()
+    made.view(spans)
+    page = step(client, made, 2, show="changes")
+    (notice,) = [one for one in page.all("div") if "data-live" in one]
+    assert (notice["data-live"], notice["data-steps"]) == (made.url("/fresh"), "3")
+    assert client.get(notice["data-live"]).json()["steps"] == 3
+    (link,) = [one for one in page.all("a") if "data-live-link" in one]
+    assert link["href"].startswith(made.url("/steps/2"))
+    assert any("js/live" in one.get("src", "") for one in page.all("script"))
+
+
 def test_a_restart_before_a_step_is_told(client: Client) -> None:
     """With what the log says of it, at the step that followed and at no other; markup in it is text."""
     log = Log().ask("hello").step(input=900).say("Hi.")
