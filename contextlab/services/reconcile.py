@@ -70,7 +70,11 @@ def perform(work: Work) -> Outcome:
     sessions: dict[str, set[int]] = {}
     looked_at = 0
     rows = Session.objects.filter(workspace=work.run.workspace, counted=True, input_tokens__isnull=False)
-    for session in rows.order_by("-sort_at", "-pk").iterator(chunk_size=200):
+    # Keys first: a query that is still open while the run writes its progress keeps SQLite from writing at all.
+    for key in list(rows.order_by("-sort_at", "-pk").values_list("pk", flat=True)):
+        session = Session.objects.filter(pk=key).first()
+        if session is None:
+            continue
         for model, sample in samples_of(session):
             if len(samples.setdefault(model, [])) < MOST_SAMPLES and usable(sample):
                 samples[model].append(sample)
