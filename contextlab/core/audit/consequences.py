@@ -30,6 +30,7 @@ from contextlab.core.audit.extract.outcomes import (
 from contextlab.core.audit.extract.sentences import objects, repeats
 from contextlab.core.audit.facts import Extractor
 from contextlab.core.audit.language.normalise import path_parts
+from contextlab.core.audit.language.paths import ends_alike
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.tokens import says, token_of
 from contextlab.core.audit.results import (
@@ -211,27 +212,20 @@ class Tracer:
         before = {parts for at in self._left if (parts := self._read_path(self.source.item(at)))}
         if not before:
             return
-        entries = {
-            path_parts(entry.fact.subject): entry
+        entries = [
+            (path_parts(entry.fact.subject), entry)
             for entry in ledger.entries
             if entry.fact.kind == FactKind.PATH
-        }
+        ]
         seen: set[tuple[str, ...]] = set()
         for item in later:
             parts = self._read_path(item)
-            if not parts or parts not in before or parts in seen:
+            if not parts or parts[-3:] in seen or not any(ends_alike(one, parts) for one in before):
                 continue
-            entry = next(
-                (
-                    one
-                    for told, one in entries.items()
-                    if told[-len(parts) :] == parts or parts[-len(told) :] == told
-                ),
-                None,
-            )
+            entry = next((one for told, one in entries if ends_alike(told, parts)), None)
             if entry is None:
                 continue
-            seen.add(parts)
+            seen.add(parts[-3:])
             tokens = self._tokens(item.result) if item.result is not None else None
             yield self._make(
                 ConsequenceKind.REREAD, entry, item, f"{'/'.join(parts[-2:])} was read again", tokens

@@ -47,12 +47,21 @@ def _of(audit: CompactionAudit) -> Iterator[Finding]:
     for one in audit.consequences:
         by_fact[id(one.entry)].append(one)
     where = f"{'micro-compaction' if audit.micro else 'compaction'} {audit.number}"
-    yield from _changes(audit, by_fact, where)
+    found = list(_changes(audit, by_fact, where))
+    found += [
+        _rule(audit, entry, by_fact[id(entry)], where)
+        for entry in audit.ledger.entries
+        if entry.fact.kind in RULES and entry.verdict == FactVerdict.DROPPED
+    ]
+    yield from found
+    told = {at for finding in found for at in finding.positions}
     for entry in audit.ledger.entries:
-        if entry.fact.kind in RULES and entry.verdict == FactVerdict.DROPPED:
-            yield _rule(audit, entry, by_fact[id(entry)], where)
-        elif entry.verdict in (FactVerdict.DROPPED, FactVerdict.PARTIAL, FactVerdict.RESUPPLIED):
-            yield from _told_again(audit, entry, by_fact[id(entry)], where)
+        if entry.verdict not in (FactVerdict.DROPPED, FactVerdict.PARTIAL, FactVerdict.RESUPPLIED):
+            continue
+        for finding in _told_again(audit, entry, by_fact[id(entry)], where):
+            if finding.positions[-1] not in told:
+                told.add(finding.positions[-1])
+                yield finding
     yield from _errors(audit, where)
     yield from _rereads(audit, where)
     if audit.opaque and any(entry.verdict == FactVerdict.CANNOT_TELL for entry in audit.ledger.entries):
@@ -79,10 +88,18 @@ def _changes(audit: CompactionAudit, by_fact: dict[int, list[Consequence]], wher
         told = next((one for one in after if one.kind == ConsequenceKind.USER_REPEATED), None)
         title = f"{main.fact.text} became {main.became} at {where}"
         title += f", used at step {used.step}" if used and used.step else ""
-        title += f", corrected by the user at step {told.step}" if told and told.step else ""
+        title += _corrected(told)
         severity = Severity.HIGH if used or told else Severity.MEDIUM
         weight = main.fact.weight + (60 if used or told else 35)
         yield _finding(audit, "changed_value", severity, title, _evidence(audit, main, (used, told)), weight)
+
+
+def _corrected(told: Consequence | None) -> str:
+    if told is None:
+        return ""
+    return (
+        f", corrected by the user at step {told.step}" if told.step else ", corrected by the user at the end"
+    )
 
 
 def _figures(text: str) -> str:
@@ -95,7 +112,7 @@ def _rule(audit: CompactionAudit, entry: Entry, after: list[Consequence], where:
     told = next((one for one in after if one.kind == ConsequenceKind.USER_REPEATED), None)
     title = f"{name} lost at {where}"
     title += f", broken at step {broken.step}" if broken and broken.step else ""
-    title += f", corrected by the user at step {told.step}" if told and told.step else ""
+    title += _corrected(told)
     title += f": {short(entry.fact.text, 140)}"
     kind = "rule_broken" if broken else "user_repeated" if told else "lost_rule"
     if kind == "lost_rule" and entry.fact.kind == FactKind.USER_CORRECTION:
@@ -110,7 +127,8 @@ def _told_again(
 ) -> Iterator[Finding]:
     told = next((one for one in after if one.kind == ConsequenceKind.USER_REPEATED), None)
     if told is not None:
-        title = f"The user said again at step {told.step} what {where} lost: {short(entry.fact.text, 140)}"
+        when = f"at step {told.step}" if told.step else "at the end"
+        title = f"The user said again {when} what {where} lost: {short(entry.fact.text, 140)}"
         evidence = _evidence(audit, entry, (told,))
         yield _finding(audit, "user_repeated", Severity.MEDIUM, title, evidence, entry.fact.weight + 10)
 

@@ -28,7 +28,7 @@ from contextlab.core.audit.results import FactKind
 
 LONGEST = 512
 RUNS = re.compile(r"[!-~]++")
-_TOLD = re.compile(r"[0-9/_=\\#]|\w\.\w|::|\(\)|[a-z][A-Z]|[A-Z][a-z]+(?:Error|Exception)")
+_TOLD = re.compile(r"[0-9/_=\\#]|\w\.\w|::|\(\)|[a-z][A-Z]|E[A-Z]{4}|[a-z](?:Error|Exception)")
 _OPENING, _CLOSING = "([{<\"'`*,;:|>~!", ")]}>\"'`*.,;:!?|<"
 _URL = re.compile(
     r"([a-z][a-z0-9+.-]{1,15})://([^/?#\s:@]+(?::[^/?#\s@]*@[^/?#\s:]+)?)(?::(\d{1,5}))?([^\s]*)", re.I

@@ -13,6 +13,12 @@ from contextlab.core.audit.language.normalise import path_parts
 Parts = tuple[str, ...]
 
 
+def ends_alike(left: Parts, right: Parts) -> bool:
+    """Whether one path is the end of the other; a bare name is only itself."""
+    size = min(len(left), len(right))
+    return left[-size:] == right[-size:] and (size > 1 or len(left) == len(right))
+
+
 class PathGroups:
     """Names for files, so that each has one: the longest path that is known for it, as it was written."""
 
