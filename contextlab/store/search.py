@@ -14,7 +14,7 @@ from django.db import connection
 from contextlab.core.audit.search_words import SearchQuery
 from contextlab.store.models import SearchPiece
 
-LISTED = 2_000
+LISTED = 1_000
 """Pieces that one search looks at, at most."""
 
 Piece = tuple[int, list[str]]
@@ -56,11 +56,14 @@ def find(
     query: SearchQuery, session_id: int | None = None, newest_first: bool = False
 ) -> tuple[list[Candidate], bool]:
     """Items that may hold the text, each once, in the order they were indexed; and whether these are all."""
-    on_postgres = connection.vendor == "postgresql"
     order = "DESC" if newest_first else "ASC"
-    asked = _postgres_query(query, session_id) if on_postgres else _sqlite_query(query, session_id)
     with connection.cursor() as cursor:
-        cursor.execute((_POSTGRES if on_postgres else _SQLITE).format(order=order), [asked, LISTED + 1])
+        if connection.vendor == "postgresql":
+            cursor.execute(_POSTGRES, [_postgres_query(query, session_id), LISTED + 1])
+            keys = [key for (key,) in cursor.fetchall()]
+            cursor.execute(_PIECES.format(order=order), [keys])
+        else:
+            cursor.execute(_SQLITE.format(order=order), [_sqlite_query(query, session_id), LISTED + 1])
         rows = cursor.fetchall()
     found = (Candidate(*row) for row in rows[:LISTED] if session_id is None or row[0] == session_id)
     return list(dict.fromkeys(found)), len(rows) <= LISTED
@@ -78,11 +81,10 @@ _SQLITE = (
     "JOIN store_searchpiece piece ON piece.id = store_searchwords.rowid "
     "WHERE store_searchwords MATCH %s ORDER BY store_searchwords.rowid {order} LIMIT %s"
 )
-# Asked for an order and a few rows, the planner would rather walk over all keys than use the index of words.
-_POSTGRES = (
-    "WITH hit AS MATERIALIZED (SELECT id FROM store_searchwords WHERE words @@ %s::tsquery LIMIT %s) "
-    "SELECT piece.session_id, piece.revision, piece.position FROM hit "
-    "JOIN store_searchpiece piece ON piece.id = hit.id ORDER BY hit.id {order}"
+# Asked for an order, or for a join, the planner would rather walk over everything than use the index of words.
+_POSTGRES = "SELECT id FROM store_searchwords WHERE words @@ %s::tsquery LIMIT %s"
+_PIECES = (
+    "SELECT session_id, revision, position FROM store_searchpiece WHERE id = ANY(%s) ORDER BY id {order}"
 )
 
 
