@@ -47,6 +47,7 @@ _LINE = re.compile(
     r"(.+?)(?::(\d{1,6})(?::\d{1,6})?|#L(\d{1,6})(?:-L?\d{1,6})?|\((\d{1,6})(?:,\d{1,6})?\))\Z"
 )
 _PATH = re.compile(r"(?:~|[A-Za-z]:(?=[/\\]))?[\w.@+%\[\]~-]*(?:[/\\][\w.@+%\[\]()~ -]*)*\Z")
+_ESCAPED = re.compile(r"\\[nrt\"']|\A[^:]*\\\\")
 _PORT = re.compile(r"([A-Za-z][\w-]*(?:\.[\w-]+)*|\d{1,3}(?:\.\d{1,3}){3})?:(\d{2,5})\Z")
 _TICKET = re.compile(r"(?:([A-Z][A-Z0-9]{1,9})-(\d{1,6})|(?:(GH)-|[\w/-]*#)(\d{1,6}))\Z")
 _NO_TICKET = frozenset(
@@ -157,18 +158,19 @@ def _path(word: str) -> Iterator[Found]:
     name, line = (
         (match.group(1), match.group(2) or match.group(3) or match.group(4)) if match else (word, None)
     )
-    if not _is_path(name):
+    if not is_path(name):
         return
     if line:
         yield _found(FactKind.PATH_LINE, name, line, word)
     yield _found(FactKind.PATH, name, "", name)
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Whether a word is a path by its looks."""
     if not _PATH.match(name) or not any(letter.isalpha() for letter in name):
         return False
     parts = path_parts(name)
-    if not parts or "..." in name:
+    if not parts or "..." in name or _ESCAPED.search(name):
         return False
     last = parts[-1]
     stem, dot, ending = last.rpartition(".")

@@ -21,6 +21,7 @@ import re
 from collections import Counter
 
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.tokens import is_path
 from contextlab.core.audit.language.normalise import path_parts
 from contextlab.core.audit.language.words import content
 from contextlab.core.audit.matching.corpus import find_word
@@ -68,6 +69,8 @@ def _path(case: Case, path: str) -> Judgement | None:
     if at < 0 and len(parts) == 1:
         at = index.folded.find(f"{parts[0]}/")
         at = at if at >= 0 or len(parts[0]) < 5 else find_word(index.folded, parts[0])
+    if at < 0 and len(parts) > 1 and len(parts[-1]) > 6 and not is_path(parts[-1]):
+        at = find_word(index.folded, parts[-1])  # a name that is no path by itself, like .dialyzerignore
     return kept(at, at + len(joined)) if at >= 0 else None
 
 
