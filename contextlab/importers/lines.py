@@ -107,9 +107,12 @@ def clean(text: str) -> str:
     """The text as every event carries it: it can be encoded in UTF-8 and has no NUL (U+2400 stands for it)."""
     if "\x00" in text:
         text = text.replace("\x00", "\u2400")
-    # Asking first is cheap for ASCII, where no surrogate can be.
-    if not text.isascii() and _SURROGATES.search(text):
-        text = _SURROGATES.sub("\ufffd", text)
+    # Asking first is cheap for ASCII, where no surrogate can be; encoding is cheaper than a search for one.
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = _SURROGATES.sub("\ufffd", text)
     return text
 
 

@@ -7,7 +7,7 @@ beyond its column (unknown, where the column has that, instead of wrong).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cache, partial
 from typing import Any
 
@@ -193,7 +193,11 @@ def _json(column: Column) -> Column:
 
 def _sqlite_times(column: Column) -> Column:
     """As Django writes them: naive, in UTC."""
-    return [None if value is None else str(value.astimezone(UTC).replace(tzinfo=None)) for value in column]
+    return [None if value is None else _naive(value) for value in column]
+
+
+def _naive(value: datetime) -> str:
+    return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat(" ")[: -len("+00:00")]
 
 
 def _bounded(column: Column) -> Column:

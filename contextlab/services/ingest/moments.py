@@ -13,6 +13,8 @@ def moment(ts: str | None) -> datetime | None:
         return None
     try:
         value = datetime.fromisoformat(ts)
+        if value.tzinfo is UTC:
+            return value
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

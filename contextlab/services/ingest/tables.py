@@ -77,9 +77,11 @@ class Table:
             rows.filter(number__gt=beyond).delete()
 
     def _digest(self, row: Row) -> int:
-        return hash(
-            tuple(tuple(value) if isinstance(value, list) else value for value in row[: self._compared])
-        )
+        row = row[: self._compared]
+        try:
+            return hash(row)
+        except TypeError:
+            return hash(tuple(tuple(value) if isinstance(value, list) else value for value in row))
 
     def _rows(self, owner: tuple[int, int]) -> models.QuerySet[Any]:
         return self.model._default_manager.filter(session_id=owner[0], revision=owner[1])
