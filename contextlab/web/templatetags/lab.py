@@ -74,6 +74,12 @@ def ticks(text: str) -> SafeString:
 
 
 @register.filter
+def share(value: float | None) -> str:
+    """A share of one as per cent with one place; unknown stays unknown."""
+    return "unknown" if value is None else f"{value * 100:.1f} %"
+
+
+@register.filter
 def spaced(name: str) -> str:
     """A name with blanks for its underscores."""
     return name.replace("_", " ")
