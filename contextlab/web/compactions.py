@@ -149,7 +149,7 @@ def _where(session: Session, page: CompactionPage) -> str:
         return f" of {branch}, version {page.base_version}"
     step = page.at_step or page.before_step
     if step is None:
-        return ""
+        return " · now, after the last step"
     return f" · before step {step:,}" if step <= session.steps else f" · after step {step - 1:,}, the last"
 
 

@@ -40,6 +40,27 @@ def test_from_the_preview_to_the_memory_of_before(live_app: Any, tmp_path: Any) 
     expect(page.locator("main")).to_contain_text("promoted: the memory to go on with")
 
 
+def test_stopped_by_a_key_and_started_again(live_app: Any, tmp_path: Any) -> None:
+    """s stops it where it is; the form then opens as it was, and its items make a line for the agent."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    session = import_well(path)
+    page = live_app.open(f"/sessions/{session.uid}/items/1")
+    page.get_by_role("link", name="Never lose this…").click()
+    expect(page.locator("#pins")).to_have_value("1")
+    page.locator("#before_step").fill("12")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Compact as shown").click()
+    expect(page.locator("#compaction")).to_contain_text("Waiting for its turn")
+    live_app.press("s")
+    expect(page.locator("#compaction")).to_contain_text("It was stopped. Memory is as it was.")
+    page.get_by_role("link", name="Start it again").click()
+    expect(page.locator("#pins")).to_have_value("1")
+    expect(page.locator("#before_step")).to_have_value("12")
+    page.get_by_role("button", name="As a /compact line").click()
+    expect(page.locator("#line code")).to_contain_text("/compact")
+
+
 def test_chart_and_map_lead_to_a_compaction(live_app: Any) -> None:
     """c goes to its mark, m opens its page; its label does, too, and so does the readout of what it summarised."""
     made = a_session()
