@@ -25,13 +25,13 @@ PAUSE = 0.01
 class Channel(filesystem.Channel):
     """kombu's channel, but for how a message comes into the folder."""
 
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # noqa: ARG002
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # noqa: ARG002
         """Put a message into a queue, whole or not at all."""
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         folder = Path(self.data_folder_out)
         aside = folder / f"{name}.part"
         try:
-            aside.write_text(dumps(message), "utf-8")
+            aside.write_text(dumps(payload), "utf-8")
             os.replace(aside, folder / name)
         except OSError as error:
             raise ChannelError(f"Cannot add {name!r} to the queue's folder") from error
