@@ -86,3 +86,7 @@ function reveal() {
 }
 document.addEventListener("htmx:afterSettle", reveal);
 if (list()) reveal();
+
+// On narrow screens the steps stand side by side and run out of sight: the one that is open begins in their middle.
+const here = document.querySelector(".steps tr[aria-current]"), strip = here?.parentElement;
+if (strip && strip.scrollWidth > strip.clientWidth) strip.scrollLeft = here.offsetLeft - strip.offsetLeft - (strip.clientWidth - here.clientWidth) / 2;

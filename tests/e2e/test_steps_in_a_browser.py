@@ -175,3 +175,21 @@ def test_nothing_sticks_out(live_app: Any, width: int, scheme: str) -> None:
         page = live_app.open(made.url(rest))
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, rest
+
+
+def test_on_a_telephone_the_open_step_and_the_parts_of_a_row_are_in_sight(live_app: Any) -> None:
+    """The strip of steps begins at the one that is open; kind and size of an item share its first line."""
+    made = a_session()
+    live_app.page.set_viewport_size({"width": 390, "height": 844})
+    page = live_app.open(made.url("/steps/15"))
+    current = page.locator(".steps tr[aria-current]")
+    strip = page.locator(".steps tbody").bounding_box()
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    box = current.bounding_box()
+    assert strip["x"] <= box["x"]
+    assert box["x"] + box["width"] <= strip["x"] + strip["width"]
+    row = page.locator("#context .item.k-result").first
+    parts = [row.locator(name).bounding_box() for name in (".pos", ".kind", ".end")]
+    assert len({round(part["y"] / 10) for part in parts}) == 1
+    assert parts[0]["x"] < parts[1]["x"] < parts[2]["x"]
+    assert parts[2]["x"] + parts[2]["width"] <= 390
