@@ -225,6 +225,12 @@ def session_memories(session: Session, shown: int = PAGE) -> SessionMemories:
     )
 
 
+def observed_turns(session: Session, turns: Sequence[int]) -> dict[int, int]:
+    """How many observations each of these turns brought, those that brought none left out."""
+    rows = ObservationRecord.objects.filter(session=session, turn__in=list(turns)).order_by()
+    return dict(rows.values_list("turn").annotate(n=Count("id")).values_list("turn", "n"))
+
+
 def turn_observations(session: Session, turn: int) -> list[ObservationLine]:
     """The observations of one turn."""
     rows = ObservationRecord.objects.filter(session=session, turn=turn).order_by("id")

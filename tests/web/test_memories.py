@@ -48,6 +48,7 @@ def test_noted_at_a_click(client: Client, session: Session) -> None:
     assert "summary missing" not in page
     assert "nothing: no model was asked" in page
     assert f"/sessions/{session.uid}/turns/2" in page
+    assert "1 observation</a>" in text(client, f"/sessions/{session.uid}")
     turn = text(client, f"/sessions/{session.uid}/turns/2")
     assert "What this turn brought to light" in turn
 

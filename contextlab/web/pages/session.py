@@ -13,6 +13,7 @@ from contextlab.queries import step as steps
 from contextlab.queries.audit import findings
 from contextlab.queries.fires import Fires, fires_of
 from contextlab.queries.marks import has_marks
+from contextlab.queries.memories import observed_turns
 from contextlab.queries.policies import compacts
 from contextlab.queries.turn import turn_table
 from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_session, view_links
@@ -31,6 +32,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         "nav": "sessions",
         "table": table,
         "scale": table.largest,
+        "observed": observed_turns(opened.session, [row.number for row in table.rows]),
     }
     if request.headers.get("HX-Target") == "turns":
         return render(request, "panels/turns.html", values)

@@ -74,6 +74,12 @@ def ticks(text: str) -> SafeString:
 
 
 @register.filter
+def at(values: dict[object, object], key: object) -> object:
+    """What stands under a key, None where nothing does."""
+    return values.get(key)
+
+
+@register.filter
 def share(value: float | None) -> str:
     """A share of one as per cent with one place; unknown stays unknown."""
     return "unknown" if value is None else f"{value * 100:.1f} %"
