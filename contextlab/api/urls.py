@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from contextlab.api import (
     audit,
+    cache,
     compactions,
     decisions,
     diff,
@@ -42,6 +43,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(SESSION + "decisions/", decisions.DecisionList.as_view()),
     path(SESSION + "reconciliation/", reconcile.ReconciliationOne.as_view()),
     path(SESSION + "steps/<int:number>/reconciliation/", reconcile.StepReconciliation.as_view()),
+    path(SESSION + "cache/", cache.CacheOne.as_view()),
+    path(SESSION + "waste/", cache.WasteOne.as_view()),
     path(SESSION + "diff/", diff.DiffOne.as_view()),
     path(SESSION + "last-seen/", last_seen.LastSeenOne.as_view()),
     path(SESSION + "compactions/", compactions.CompactionList.as_view()),
