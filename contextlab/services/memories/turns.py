@@ -45,6 +45,8 @@ def turns_to_read(session: Session, after: int = 0) -> Iterator[TurnToRead]:
     rows = TurnRecord.objects.filter(session=session, revision=session.revision).order_by("number")
     while True:
         some = list(rows.filter(number__gt=after).values_list("number", "first_position", "ts")[: PAGE + 1])
+        if not some:
+            return
         ends = [first for _, first, _ in some[1:]] + [session.items]
         for (number, first, at), end in list(zip(some, ends, strict=True))[:PAGE]:
             yield _turn(session, number, first, end, at)
