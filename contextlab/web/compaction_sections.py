@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from contextlab.core.sections import HEADINGS
 from contextlab.queries.compaction import CompactionPage
 from contextlab.queries.recorded_compaction import positions_of
 from contextlab.store.models import Session
+from contextlab.web.cutting import Room, cut
 
 MOST_LINES = 40
 """Entries of a section that a page shows."""
 MOST_LINKS = 5
 MOST_FILES = 60
 LONGEST_LINE = 600
+ROOM = 48_000
+"""Bytes that all lines of a result take on a page at most; what does not fit is counted as more."""
+LONGEST_GOAL = 4_000
 FILES = {"read_files": "Read files", "modified_files": "Modified files"}
 
 
@@ -66,26 +71,26 @@ class ShownResult:
         return ", ".join(parts)
 
 
-def shown_result(session: Session, page: CompactionPage) -> ShownResult:
-    """The sections of a result that was made here."""
-    result = page.result or {}
+def shown_result(session: Session, page: CompactionPage, most: int = ROOM) -> ShownResult:
+    """The sections of a result that was made here, at most so many bytes of them."""
+    result, room = page.result or {}, Room(most)
     lists = {key: list(result.get(key) or ()) for key in HEADINGS}
     shown = [entry for entries in lists.values() for entry in entries[:MOST_LINES]]
     positions = positions_of(
         session, list(dict.fromkeys(name for one in shown for name in _items(one)))[:2000]
     )
     flags = {(str(one.get("section")), str(one.get("text"))): str(one.get("why")) for one in page.flags}
-    goal = [ShownLine(str(result["goal"])[:4000])] if result.get("goal") else []
+    goal = [ShownLine(cut(str(result["goal"]), LONGEST_GOAL)[0])] if result.get("goal") else []
     sections = [ShownSection("Goal", goal, len(goal), "text")]
     for key, entries in lists.items():
         lines = [
             _line(entry, positions, flags.get((key, _text(entry)), "")) for entry in entries[:MOST_LINES]
         ]
-        sections.append(ShownSection(HEADINGS[key], lines, len(entries)))
+        sections.append(ShownSection(HEADINGS[key], _fitting(lines, room), len(entries)))
     for key, label in FILES.items():
         files = list(result.get(key) or ())
         lines = [ShownLine(str(name)[:LONGEST_LINE]) for name in files[:MOST_FILES]]
-        sections.append(ShownSection(label, lines, len(files), "files"))
+        sections.append(ShownSection(label, _fitting(lines, room), len(files), "files"))
     every = [line for section in sections if section.form == "list" for line in section.lines]
     return ShownResult(
         [section for section in sections if section.total],
@@ -93,6 +98,10 @@ def shown_result(session: Session, page: CompactionPage) -> ShownResult:
         sum(bool(line.items) for line in every),
         len(every),
     )
+
+
+def _fitting(lines: Sequence[ShownLine], room: Room) -> list[ShownLine]:
+    return list(takewhile(lambda line: room.takes(line.text), lines))
 
 
 def _text(entry: Any) -> str:

@@ -11,10 +11,12 @@ from contextlab.queries.compaction import CompactionPage
 from contextlab.queries.recorded_compaction import RecordedCompaction
 from contextlab.services.compaction.costs import Written, payback_of
 from contextlab.store.models import Session
-from contextlab.web.compaction_sections import LONGEST_LINE, ShownResult, ShownSection, shown_result
+from contextlab.web.compaction_sections import LONGEST_LINE, ROOM, ShownResult, ShownSection, shown_result
+from contextlab.web.cutting import cut
 
 MOST_EVENTS = 40
-LONGEST_SUMMARY = 48 * 1024
+LONGEST_SUMMARY = 40_000
+"""Bytes."""
 METHODS = {
     "rules": ("by rules", "Rules read the log: no model wrote this."),
     "model": ("machine summary", "A model wrote this from the items; it may be wrong."),
@@ -104,13 +106,16 @@ def of_log(session: Session, found: RecordedCompaction) -> ShownCompaction:
     )  # fmt: skip
 
 
-def of_run(session: Session, page: CompactionPage) -> ShownCompaction:
-    """One that was asked for here."""
+def of_run(session: Session, page: CompactionPage, room: int = ROOM) -> ShownCompaction:
+    """One that was asked for here; its lines take at most so many bytes."""
     done = page.result is not None
     method, words = METHODS.get(page.method, METHODS[""]) if done else ("", "")
     result, report, usage = page.result or {}, page.report or {}, page.usage or {}
     step, by_model = page.at_step or page.before_step, bool(page.model or page.usage)
-    summary, wrote = str(result.get("summary") or ""), usage.get("output_tokens")
+    (summary, more), wrote = (
+        cut(str(result.get("summary") or ""), LONGEST_SUMMARY),
+        usage.get("output_tokens"),
+    )
     return ShownCompaction(
         f"Compaction{_where(session, page)}", page.run.state, method, words, page.trigger, page.policy_name,
         step, page.tokens_before, page.tokens_after, page.token_source,
@@ -118,7 +123,7 @@ def of_run(session: Session, page: CompactionPage) -> ShownCompaction:
         page.seconds, usage.get("input_tokens"), usage.get("cached_tokens"), wrote, page.cost, page.prices,
         str(usage.get("model") or page.model), by_model,
         page.payback,
-        shown_result(session, page) if done else None, summary[:LONGEST_SUMMARY], len(summary) > LONGEST_SUMMARY,
+        shown_result(session, page, room) if done else None, summary, more,
         explained=explained(page), report=_report(report), limits=_limits(report),
         notes=[str(note)[:LONGEST_LINE] for note in (report.get("notes") or ())[:20]],
         events=page.events[:MOST_EVENTS], events_more=max(0, len(page.events) - MOST_EVENTS),

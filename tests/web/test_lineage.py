@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.test import Client
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import Offload
-from contextlab.store.models import CompactionJob
+from contextlab.store.models import CompactionJob, MemoryVersion
 from contextlab.store.offloads import DjangoOffloadStore
 from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
@@ -160,3 +161,25 @@ def test_more_compactions_than_a_page_shows_are_paged(client: Client) -> None:
     rest = read(client.get(at + older["href"]))
     assert rest.all("a", href=f"{at}/1")
     assert rest.all("a", data_key="p", href="?skip=0")
+
+
+def test_results_that_cannot_be_compressed_stay_within_a_pages_limit(client: Client, session: Any) -> None:
+    """Every text at its largest, of letters without any pattern: each page is cut by bytes, and says so."""
+    letters = random.Random(7)
+    noise = lambda size: "".join(chr(letters.randint(0x4E00, 0x9FFF)) for _ in range(size))  # noqa: E731
+    runs = [
+        done(asked(session, before_step=12, policy="rule-based", keep_recent=keep)).run for keep in (2, 4)
+    ]
+    lines = [noise(700) for _ in range(60)]
+    result = dict.fromkeys(("completed", "pending", "decisions", "open_questions", "read_files"), lines)
+    result |= {"goal": noise(9_000), "summary": noise(90_000), "modified_files": lines}
+    report = {"notes": lines[:20]}
+    CompactionJob.objects.update(result=result, report=report, instructions=noise(20_000))
+    page = read(client.get(f"/compactions/{runs[0].uid}"))
+    assert "Only the beginning is shown." in page.text
+    read(client.get(f"/sessions/{session.uid}/compactions/compare?left={runs[0].uid}&right={runs[1].uid}"))
+    MemoryVersion.objects.update(summary=noise(90_000))
+    read(client.get(f"/sessions/{session.uid}/memory", {"branch": "branch-1", "version": "2"}))
+    items = tuple(Item(f"i{at}", Kind.TOOL_RESULT, noise(9_000)) for at in range(30))
+    DjangoOffloadStore(session.workspace, session).put(Offload("noise", items, "why"))
+    assert "The first 20 of 30 items" in read(client.get("/offloads/noise")).text

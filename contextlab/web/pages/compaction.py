@@ -30,7 +30,7 @@ from contextlab.web.workspace import workspace_of
 
 SHOWN_RAW = 200_000
 SHOWN_PINS = 40
-SHOWN_POLICY = 20_000
+SHOWN_POLICY = 12_000
 
 
 def recorded(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:

@@ -21,6 +21,7 @@ from contextlab.services.compaction import BadRequest, Held
 from contextlab.store.models import Session, View
 from contextlab.web.compact_form import read_pins, said
 from contextlab.web.compactions import of_log, of_run
+from contextlab.web.cutting import cut
 from contextlab.web.errors import answer
 from contextlab.web.lineage import Side, compared, kin
 from contextlab.web.opened import LARGEST, RECORDED, Opened, number_in, open_session
@@ -31,7 +32,9 @@ SHOWN_VERSIONS = 5
 SHOWN_ITEMS = 100
 ON_TOP = ("keep-all", "type-aware", "token-budget", "rule-based")
 """Policies under which the rest of the log is offered on top of a branch's memory."""
-SHOWN_SUMMARY = 48 * 1024
+SHOWN_SUMMARY = 40_000
+ROOM_BESIDE = 28_000
+"""Bytes of a result that stands beside another."""
 PREVIEW = 240
 LONGEST_WISH = 2_000
 Row = TypeVar("Row")
@@ -106,7 +109,7 @@ def _side(opened: Opened, row: LineageRow | None) -> Side:
         shown = of_log(session, found) if found else None
     else:
         page = compaction_page(session.workspace_id, UUID(row.id))
-        shown = of_run(session, page) if page else None
+        shown = of_run(session, page, ROOM_BESIDE) if page else None
     if shown is None:
         raise Http404("The session has no such compaction.")
     return Side(kin(session, row), shown)
@@ -162,11 +165,11 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
         (held.positions.get(item.id), item, item.text[:PREVIEW])
         for item in items[first : first + SHOWN_ITEMS]
     ]
-    summary = held.snapshot.summary or ""
+    summary, more = cut(held.snapshot.summary or "", SHOWN_SUMMARY)
     values = {
         "opened": open_session(request, uid), "session": held.session, "nav": "sessions", "held": held,
         "version": held.version.version if held.version else None, "formats": compaction.FORMATS,
-        "summary": summary[:SHOWN_SUMMARY], "summary_cut": len(summary) > SHOWN_SUMMARY, "items": shown,
+        "summary": summary, "summary_cut": more, "items": shown,
         "originals": compaction.offloads_in(held)[:SHOWN_ITEMS], "total": len(items),
         "first": first + 1, "last": first + len(shown),
         "before": max(0, first - SHOWN_ITEMS) if first else None,

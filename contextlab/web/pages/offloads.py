@@ -13,11 +13,13 @@ from contextlab.core.agent.reload_tool import PARAMETER, RELOAD_TOOL, ReloadTool
 from contextlab.queries import offloads as reads
 from contextlab.queries.session import find_session
 from contextlab.store.offloads import DjangoOffloadStore
+from contextlab.web.cutting import cut
 from contextlab.web.opened import RECORDED, Opened, number_in, open_session
 from contextlab.web.workspace import workspace_of
 
-SHOWN_ITEMS = 50
-SHOWN_CHARS = 4_000
+SHOWN_ITEMS = 20
+SHOWN_BYTES = 80_000
+"""Of all its items together."""
 
 
 def offloads(request: HttpRequest, uid: UUID) -> HttpResponse:
@@ -42,9 +44,10 @@ def offload(request: HttpRequest, name: str) -> HttpResponse:
         return _download(ReloadTool(store).call(name))
     of = reads.session_of_offload(workspace.pk, name)
     session = find_session(workspace.pk, of) if of else None
+    most = SHOWN_BYTES // min(len(items), SHOWN_ITEMS)
     values = {
         "opened": Opened(session, RECORDED, None) if session else None, "session": session, "nav": "sessions",
-        "name": name, "items": [(item, item.text[:SHOWN_CHARS]) for item in items[:SHOWN_ITEMS]],
+        "name": name, "items": [(item, *cut(item.text, most)) for item in items[:SHOWN_ITEMS]],
         "total": len(items), "tool": RELOAD_TOOL, "parameter": PARAMETER,
     }  # fmt: skip
     return render(request, "pages/offload.html", values)
