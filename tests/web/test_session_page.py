@@ -100,6 +100,7 @@ def test_items_without_a_step_are_no_error(client: Client) -> None:
     page = read(client.get(made.url()))
     assert "anyone?" in page.text
     assert "no model call" in page.text
+    assert "full width" not in page.text, "there are no bars"
     assert "No model call in this turn" in read(client.get(made.url("/turns/1"))).text
     assert "no model call has had it" in read(client.get(made.url("/items/0"))).text
 
