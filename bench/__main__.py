@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import b1_import, b4_replay, b5_step, b6_pages, b7_plan, b8_memory
+from bench import b1_import, b4_replay, b5_step, b6_pages, b7_plan, b7_run, b8_memory
 from bench.places import CACHE
 from bench.report import Figure, Report
 
@@ -28,9 +28,10 @@ def _core(report: Report, asked: argparse.Namespace) -> None:
     b4_replay.measure(report, min(asked.pairs, 3), [2_000, 10_000, 50_000, 100_000], 2_000, 10_000)
 
 
-def _planning(report: Report, asked: argparse.Namespace) -> None:
+def _compaction(report: Report, asked: argparse.Namespace) -> None:
     sizes = [500, 1_000, 2_000] if asked.quick else [1_000, 10_000, 100_000]
     b7_plan.measure(report, asked.pairs, sizes, sizes[1])
+    b7_run.measure(report, sizes[:2] if asked.quick else [2_500, 5_000, 10_000, 20_000], sizes[1])
 
 
 BENCHES: dict[str, Bench] = {
@@ -42,7 +43,7 @@ BENCHES: dict[str, Bench] = {
     "b6": lambda report, asked: b6_pages.measure(
         report, [50, 500] if asked.quick else [50, 2_000, 20_000], 3
     ),
-    "b7": _planning,
+    "b7": _compaction,
     "b8": lambda report, asked: b8_memory.measure(report, [5, 10, 20] if asked.quick else [25, 53, 100, 200]),
 }
 

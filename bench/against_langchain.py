@@ -19,16 +19,20 @@ PEER = Path(__file__).with_name("peer_langchain.py")
 
 def theirs(python: Path, what: str, count: int) -> float:
     """CPU seconds that LangChain's way (see peer_langchain.py) spends on so many messages, imports not counted."""
+    command = [str(python), str(PEER), str(messages_file(count)), what]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CommandError(done.stderr[-3000:])
+    return float(json.loads(done.stdout))
+
+
+def messages_file(count: int) -> Path:
+    """So many chat messages as a file; made once."""
     path = CACHE / "logs" / f"chat-{count}.json"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(gen_chat.messages(count)))
-    done = subprocess.run(
-        [str(python), str(PEER), str(path), what], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise CommandError(done.stderr[-3000:])
-    return float(json.loads(done.stdout))
+    return path
 
 
 def ours(one: Callable[[], Any], runs: int = 3) -> float:

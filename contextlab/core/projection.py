@@ -125,15 +125,22 @@ def item_tokens(item: Item, count: TokenCount | None = None) -> int:
 def pair_up(items: Sequence[Item]) -> list[int]:
     """Pair each result with the nearest call before it that has its id and waits; ids are used again in real logs."""
     pairs = [NONE] * len(items)
-    waiting: dict[str, list[int]] = {}
+    waiting: dict[str, int] = {}
+    before: dict[int, int] = {}
+    """Where an id is used again while a call of it waits: that call, by the later one."""
     for index, item in enumerate(items):
-        if item.call_id is None:
+        call_id = item.call_id
+        if call_id is None:
             continue
         if item.kind == Kind.TOOL_CALL and item.needs_result:
-            waiting.setdefault(item.call_id, []).append(index)
-        elif item.kind == Kind.TOOL_RESULT and waiting.get(item.call_id):
-            call = waiting[item.call_id].pop()
+            if call_id in waiting:
+                before[index] = waiting[call_id]
+            waiting[call_id] = index
+        elif item.kind == Kind.TOOL_RESULT and call_id in waiting:
+            call = waiting.pop(call_id)
             pairs[call], pairs[index] = index, call
+            if call in before:
+                waiting[call_id] = before[call]
     return pairs
 
 

@@ -48,9 +48,11 @@ def _item(row: dict[str, Any], text: str) -> Item:
         pinned=bool(flags & FLAG_PINNED),
         injected=_INJECTED.get(row["injected"], Injected.CONTEXT) if row["injected"] else None,
         opens_turn=bool(flags & FLAG_OPENS_TURN),
-        media=tuple(
-            Media(str(one.get("type")), one.get("mime"), one.get("size")) for one in row["media"] or ()
-        ),
+        media=_media(row["media"]) if row["media"] else (),
         needs_result=not flags & FLAG_NO_RESULT_NEEDED,
         error=True if flags & FLAG_ERROR else None,
     )
+
+
+def _media(stored: Sequence[dict[str, Any]]) -> tuple[Media, ...]:
+    return tuple(Media(str(one.get("type")), one.get("mime"), one.get("size")) for one in stored)

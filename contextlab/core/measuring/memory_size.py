@@ -32,7 +32,7 @@ def text_tokens(text: str, count: TokenCount | None = None) -> int:
 def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
     """Tokens of items."""
     if count is not None:
-        return sum(item_tokens(item, count) for item in items)
+        return sum([item_tokens(item, count) if item.tokens is None else item.tokens for item in items])
     return sum(
         [estimate_tokens(item.text, item.tool) if item.tokens is None else item.tokens for item in items]
     )

@@ -14,7 +14,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, count, islice
+from operator import ne
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.projection import NONE, is_answer, is_prompt, last_index, pair_up
@@ -34,8 +35,7 @@ class Entries:
     def __post_init__(self) -> None:
         """Find the entries."""
         names = [item.entry for item in self.items]
-        changes = (place for place, (one, other) in enumerate(pairwise(names), 1) if one != other)
-        self.starts = [0, *changes] if names else []
+        self.starts = [0, *compress(count(1), map(ne, names, islice(names, 1, None)))] if names else []
 
     def __len__(self) -> int:
         """How many entries."""

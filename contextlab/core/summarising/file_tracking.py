@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from contextlab.core.compaction import CompactResult
@@ -76,6 +77,7 @@ def name_parts(tool: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(tool)]
 
 
+@lru_cache(maxsize=1_000)
 def _does(tool: str, words: frozenset[str], mode: str) -> bool:
     if mode == "reference":
         return any(word in tool.lower() for word in words)

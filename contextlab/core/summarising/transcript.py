@@ -6,9 +6,8 @@ said is not. Memory keeps all of it.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from json.encoder import encode_basestring as quoted
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.projecting.stand_ins import NO_RESULT, attachment
@@ -22,9 +21,16 @@ _SHORTENED = (Kind.TOOL_CALL, Kind.TOOL_RESULT)
 
 def transcript(items: Sequence[Item], most: int = LONGEST) -> str:
     """The items between two marks. A call that was never answered gets a labelled line that says so."""
-    pairs = pair_up(items)
-    lines = [line for index, item in enumerate(items) for line in _lines(item, pairs[index], most)]
-    return "\n".join([BEGIN, *lines, END])
+    lines: list[str] = []
+    for item, partner in zip(items, pair_up(items), strict=True):
+        if item.kind == Kind.UI:
+            continue
+        lines.append(_line(item, most))
+        if partner == NONE and item.kind == Kind.TOOL_CALL and item.needs_result:
+            lines.append(_unanswered(item))
+    # A text cannot close the frame: the slash of a closing mark is written as an escape, which JSON allows.
+    body = "\n".join(lines).replace(END, END.replace("/", "\\/"))
+    return "\n".join([BEGIN, body, END]) if lines else f"{BEGIN}\n{END}"
 
 
 def shortened(text: str, most: int) -> str:
@@ -39,26 +45,18 @@ def shortened(text: str, most: int) -> str:
     return f"{head}\n[... {how_much} left out here ...]\n{tail}"
 
 
-def _lines(item: Item, partner: int, most: int) -> Iterable[str]:
-    if item.kind == Kind.UI:
-        return
-    yield _json(_fields(item, most))
-    if item.kind == Kind.TOOL_CALL and item.needs_result and partner == NONE:
-        yield _json({"kind": str(Kind.TOOL_RESULT), "call_id": item.call_id, "text": NO_RESULT})
+def _line(item: Item, most: int) -> str:
+    """The item as json.dumps would write it, without an encoder for each of thousands of lines."""
+    text = item.text
+    if len(text) > most and item.kind in _SHORTENED:
+        text = shortened(text, most)
+    if item.media:
+        text = "\n".join([text, *(attachment(one.type, one.mime) for one in item.media)])
+    tool = f', "tool": {quoted(item.tool)}' if item.tool else ""
+    call_id = f', "call_id": {quoted(item.call_id)}' if item.call_id else ""
+    return f'{{"id": {quoted(item.id)}, "kind": {quoted(item.kind)}{tool}{call_id}, "text": {quoted(text)}}}'
 
 
-def _fields(item: Item, most: int) -> dict[str, Any]:
-    fields: dict[str, Any] = {"id": item.id, "kind": str(item.kind)}
-    if item.tool:
-        fields["tool"] = item.tool
-    if item.call_id:
-        fields["call_id"] = item.call_id
-    media = [attachment(one.type, one.mime) for one in item.media]
-    text = shortened(item.text, most) if item.kind in _SHORTENED else item.text
-    fields["text"] = "\n".join([text, *media])
-    return fields
-
-
-def _json(fields: dict[str, Any]) -> str:
-    # A text cannot close the frame: the slash of a closing mark is written as an escape, which JSON allows.
-    return json.dumps(fields, ensure_ascii=False).replace(END, END.replace("/", "\\/"))
+def _unanswered(call: Item) -> str:
+    call_id = f', "call_id": {quoted(call.call_id)}' if call.call_id else ""
+    return f'{{"kind": {quoted(Kind.TOOL_RESULT)}{call_id}, "text": {quoted(NO_RESULT)}}}'

@@ -51,9 +51,10 @@ def commit(
         for offload in outcome.offloads:
             store.put(offload)
         again = held.view.kind == View.Kind.BRANCH
-        view = held.view if again else _branch(now, outcome)
+        fates = runs_of(now, outcome)
+        view = held.view if again else _branch(now, outcome, fates)
         version = _version(view, now, after, job)
-        _result(job, now, held, outcome, seconds)
+        _result(job, now, held, outcome, fates, seconds)
         views = View.objects.filter(session=held.session, kind=View.Kind.POLICY, policy_hash=job.policy_hash)
         views.update(stale=True)  # they go on from it where they would have asked a model
         if again:
@@ -87,7 +88,7 @@ def _now(held: Held, job: CompactionJob) -> Held | None:
         return None
 
 
-def _branch(held: Held, outcome: Outcome) -> View:
+def _branch(held: Held, outcome: Outcome, fates: list[Run]) -> View:
     """A branch that leaves the base view before the step, with the fates of that step."""
     session = held.session
     names = set(session.views.values_list("name", flat=True))
@@ -99,7 +100,7 @@ def _branch(held: Held, outcome: Outcome) -> View:
         base_upto=held.upto, revision=session.revision, steps=held.at_step, stale=False, version=1,
     )  # fmt: skip
     left = [(one.first, one.last, str(one.verdict), str(one.reason or "")) for one in held.out]
-    write_spans(view, sorted([*left, *runs_of(held, outcome)]))
+    write_spans(view, sorted([*left, *fates]))
     write_report(view, outcome.result.report if outcome.result else None)
     return view
 
@@ -140,8 +141,12 @@ def add_version(
 
 def runs_of(held: Held, outcome: Outcome) -> list[Run]:
     """The fates of the memory's items as runs of positions, in order; the log's own summary went into the new one."""
+    fates = outcome.fates.values()
+    words = {
+        what: (str(what[0]), str(what[1] or "")) for what in {(one.verdict, one.reason) for one in fates}
+    }
     placed = [
-        (held.positions[name], str(fate.verdict), str(fate.reason or ""))
+        (held.positions[name], *words[fate.verdict, fate.reason])
         for name, fate in outcome.fates.items()
         if name in held.positions
     ]
@@ -150,7 +155,9 @@ def runs_of(held: Held, outcome: Outcome) -> list[Run]:
     return list(joined(sorted(placed)))
 
 
-def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds: float) -> None:
+def _result(
+    job: CompactionJob, now: Held, held: Held, outcome: Outcome, fates: list[Run], seconds: float
+) -> None:
     """What came of it: the place as it is now, the figures of what was read."""
     result = outcome.result
     if result is None:
@@ -168,7 +175,7 @@ def _result(job: CompactionJob, now: Held, held: Held, outcome: Outcome, seconds
         "method": result.method[:12],
         "result": result_answer(result),
         "report": asdict(result.report) if result.report else None,
-        "fates": runs_of(now, outcome),
+        "fates": fates,
         "offloads": [
             {"id": one.id, "reason": one.reason, "items": len(one.items)} for one in outcome.offloads
         ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
@@ -125,8 +124,12 @@ class KeepingModel:
 
 
 def _name_of(messages: Sequence[ModelMessage], most: int | None) -> str:
-    said = json.dumps([[message.role, message.content] for message in messages] + [[str(most)]])
-    return hashlib.sha256(said.encode("ascii")).hexdigest()
+    digest = hashlib.sha256(f"{most}".encode("ascii"))
+    for message in messages:
+        content = message.content.encode("utf-8", "surrogatepass")
+        digest.update(f"\n{message.role} {len(content)}\n".encode("ascii"))
+        digest.update(content)
+    return digest.hexdigest()
 
 
 def _storable(text: str) -> str:
