@@ -1,4 +1,4 @@
-"""python -m bench.planted_damage [--sessions 400] [--seed 1] [--show KIND] [--json FILE]
+"""python -m bench.planted_damage [--sessions 600] [--seed 1] [--show]
 
 Plants damage into made transcripts of four formats and four languages, audits them, and prints the confusion table:
 what was planted against the verdict that the ledger gives, the precision of `changed`, the recall of dropped rules
@@ -314,7 +314,7 @@ def _right(fate: str, verdict: str) -> bool:
 def main() -> int:
     """Make, audit, count, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.planted_damage")
-    parser.add_argument("--sessions", type=int, default=400)
+    parser.add_argument("--sessions", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="list what is not as planted")
     asked = parser.parse_args()

@@ -22,6 +22,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from contextlab.core.audit.extract.dimensions import dimensions
+from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.sentences import objects
 from contextlab.core.audit.facts import Extractor
 from contextlab.core.audit.language.orders import gives_order
@@ -33,7 +35,7 @@ from contextlab.core.audit.matching.tokens import token_of
 from contextlab.core.audit.matching.visible import seen_in
 from contextlab.core.audit.merging import Facts
 from contextlab.core.audit.results import Entry, Fact, FactKind, FactVerdict, Folded, Ledger
-from contextlab.core.audit.source import CALL, RESULT, USER
+from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceItem
 
 LISTED = 22.0
 MOST = 160
@@ -74,13 +76,27 @@ class Bookkeeper:
         items = source.items(left)
         facts = self.extractor.facts(left)
         corpus = Corpus(items)
-        outputs = Corpus(item for item in items if item.voice in (CALL, RESULT))
-        told = Case(Index(replacement.summary), corpus, outputs, facts) if replacement.summary else None
-        remaining = Corpus(source.items(stayed))
+        stay = source.items(stayed)
+        unsaid = [item for item in (*items, *stay) if item.voice in (CALL, RESULT)]
+        told = None
+        if replacement.summary:
+            told = Case(Index(replacement.summary), corpus, Corpus(unsaid), facts, self._said(stay))
+        remaining = Corpus(stay)
         entries = [self._entry(fact, told, remaining, replacement) for fact in facts.facts]
         if upto is not None:
             entries = [self._later_on(entry, upto) for entry in entries]
         return _ledger(entries, facts, len(items), sum(len(item.text) for item in items))
+
+    def _said(self, stay: list[SourceItem]) -> dict[str, list[Found]]:
+        """The numbers that items which stayed say, by dimension: a summary may speak of them."""
+        said: dict[str, list[Found]] = {}
+        for item in stay:
+            if item.voice in (USER, ASSISTANT):
+                for one in self.extractor.read(item.position).found:
+                    if one.amount is not None:
+                        for dimension in dimensions(one):
+                            said.setdefault(dimension, []).append(one)
+        return said
 
     def _entry(self, fact: Fact, told: Case | None, remaining: Corpus, replacement: Replacement) -> Entry:
         said = judge(told, fact) if told is not None else None

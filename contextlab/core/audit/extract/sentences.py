@@ -49,6 +49,20 @@ _CORRECTION = re.compile(
     r"でしょ|よ)|言いました",
     re.IGNORECASE,
 )
+_MORE_ORDERS = re.compile(
+    r"\bwithout (?:my|our|asking|permission|approval|telling me)\b|"
+    r"\b(?:nothing|no one|nobody|none of (?:it|them|these)) (?:may|must|should|is allowed|is to|gets)\b|"
+    r"\bis (?:off[- ]limits|read[- ]only|frozen|sacred|taboo)\b|\bhands off\b|\bask me (?:before|first)\b|"
+    r"\b(?:needs?|requires?) my (?:approval|ok|okay|permission|consent)\b|\b(?:stay|keep) (?:away|"
+    r"clear) (?:from|of)\b|"
+    r"^(?:please )?(?:stay on|stay with|refrain from|stop (?:using|editing|adding|touching))\b|"
+    r"\bI (?:do not|don['’]t) want (?:you to|any|to see)\b|\bno exceptions?\b|"
+    r"\bohne (?:meine|unsere) (?:zustimmung|erlaubnis|freigabe)\b|\bfinger weg\b|\bnur (?:mit|nach) (?:meiner|"
+    r"unserer)\b|"
+    r"严禁|千万(?:别|不要)|切忌|未经(?:我|允许|批准)|只准|厳禁|触らないで|使わないで|(?:許可|承認)なし",
+    re.IGNORECASE,
+)
+"""What the rules of a summary by rules (evidence/rules.py) do not look for."""
 _THINGS = re.compile(r"\b(?!always|please|also|perhaps)[a-z]{3,}s (?:do not|don['’]t)\b")
 _REPEATED = re.compile(
     r"\b(?:I (?:already |just )?(?:told|said|mentioned|explained|asked)|as I (?:said|told|mentioned)|like I said|"
@@ -181,6 +195,8 @@ def has_words(text: str) -> bool:
 
 def _orders(sentence: str) -> bool:
     """Whether a sentence is a rule: what things do not do (`these patterns don't match`) is none."""
+    if _MORE_ORDERS.search(sentence) and not sentence.endswith(("?", "？")):
+        return True
     if not is_rule(sentence):
         return False
     return _THINGS.search(sentence) is None or is_rule(_THINGS.sub(" ", sentence))
@@ -188,5 +204,5 @@ def _orders(sentence: str) -> bool:
 
 def _judged(sentence: str) -> str:
     """The clauses of a sentence that give the rule."""
-    clauses = [part for part in _CLAUSE.split(sentence) if part and is_rule(part.rstrip(";；,:"))]
+    clauses = [part for part in _CLAUSE.split(sentence) if part and _orders(part.rstrip(";；,:"))]
     return " ".join(clauses) or sentence

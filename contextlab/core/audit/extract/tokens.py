@@ -42,6 +42,13 @@ _EXTENSIONS = frozenset(
     service plist tmpl template j2 mod sum map snap
     """.split()
 )  # fmt: skip
+_ROOTS = frozenset(
+    """
+    src lib libs app apps cmd pkg internal tests test docs doc config scripts bin deploy build dist public
+    static assets packages modules components services server client api web core db migrations tools
+    vendor etc usr var home opt tmp users
+    """.split()
+)
 _BARE_NAMES = frozenset({"makefile", "dockerfile", "license", "readme", "gemfile", "procfile", "jenkinsfile"})
 _LINE = re.compile(
     r"(.+?)(?::(\d{1,6})(?::\d{1,6})?|#L(\d{1,6})(?:-L?\d{1,6})?|\((\d{1,6})(?:,\d{1,6})?\))\Z"
@@ -182,11 +189,11 @@ def is_path(name: str) -> bool:
     if not slashes or name.startswith("//"):
         return False
     rooted = name.startswith(("./", "../", "~/")) or (name[0] == "/" and slashes > 1)
-    return (
-        (rooted and len(parts) > 0)
-        or (name.endswith("/") and len(name) > 2)
-        or (slashes > 1 and name[0] != "-")
-    )
+    if rooted or (name.endswith("/") and len(name) > 2):
+        return True
+    # `read/write/delete` in a sentence is no path, `cmd/entire/cli` is one
+    plain = all(part.isalpha() for part in parts) and parts[0] not in _ROOTS
+    return slashes > 1 and name[0] != "-" and not plain
 
 
 def _assigned(word: str) -> Iterator[Found]:

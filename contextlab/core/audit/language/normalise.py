@@ -125,10 +125,10 @@ def shown(value: float) -> str:
 
 
 def close(told: float, true: float, dimension: str) -> bool:
-    """Whether one number tells another: equal, or rounded to two figures or more."""
+    """Whether one number tells another: equal, or (but for ports) rounded to two figures or more."""
     if told == true:
         return True
-    if not told or not true or not 0.85 < told / true < 1.18:
+    if dimension == "port" or not told or not true or not 0.85 < told / true < 1.18:
         return False
     if dimension == "size" and any(abs(told * step / true - 1) < 0.005 for step in _SIZE_STEPS):
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -49,8 +50,10 @@ class Case:
     corpus: Corpus
     """The texts of the items that left (what a summary was made of)."""
     outputs: Corpus
-    """Those of them that nobody said: results and calls."""
+    """What nobody said: the results and calls among them, and among the items that stayed."""
     facts: Facts
+    said: Mapping[str, Sequence[Found]] = field(default_factory=dict)
+    """The numbers that items which stayed say, by dimension."""
     taken: dict[tuple[FactKind, int, int], str] = field(default_factory=dict)
     """Places that already count as another value's change, by kind."""
     _suspects: dict[FactKind, list[tuple[str, int, Found]]] = field(default_factory=dict)
@@ -95,7 +98,7 @@ class Case:
     def _knows(self, one: Found) -> bool:
         context = self.index.context(one)
         for dimension in dimensions(one):
-            for known in self.facts.amounts.get(dimension, ()):
+            for known in (*self.facts.amounts.get(dimension, ()), *self.said.get(dimension, ())):
                 assert known.amount is not None
                 assert one.amount is not None
                 if close(one.amount, known.amount, dimension) and (
@@ -114,16 +117,20 @@ class Case:
             return any(self.outputs.has(form) for form in forms)
         unit = told[figures.end() :].strip(" -").lower() if figures else ""
         name = one.shown.partition("=")[0].strip().lower() if "=" in one.shown else one.subject
-        word = (unit or name)[:5]
-        return any(self._near(form, word) for form in forms)
+        return any(self._near(form, (unit or name)[:5], bool(unit)) for form in forms)
 
-    def _near(self, figures: str, word: str) -> bool:
+    def _near(self, figures: str, word: str, behind: bool) -> bool:
+        """Whether an output has the figures with this word right behind them, or (a name) near."""
         at, text = 0, self.outputs.text
         for _ in range(200):
             at = find_word(text, figures, at)
             if at < 0:
                 return False
-            if word in text[max(0, at - 16) : at + len(figures) + 16].lower():
+            end = at + len(figures)
+            if (
+                word
+                in (text[end : end + len(word) + 2] if behind else text[max(0, at - 16) : end + 16]).lower()
+            ):
                 return True
             at += 1
         return True  # too common to be told apart

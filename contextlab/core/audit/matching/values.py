@@ -33,8 +33,9 @@ _WORDY = frozenset({"port", "version", "config"})
 def judge_amount(case: Case, fact: Fact) -> Judgement:
     """A port, a number with a unit, a setting that is a number."""
     amount = float(fact.value)
+    dimension = "port" if fact.kind == FactKind.PORT else fact.subject
     told = _told(case, fact)
-    same = [one for one in told if one.amount is not None and close(one.amount, amount, fact.subject)]
+    same = [one for one in told if one.amount is not None and close(one.amount, amount, dimension)]
     for one in same:
         if not case.facts.is_anothers(fact, case.index.context(one)):
             return kept(one.start, one.end)
@@ -89,6 +90,8 @@ def _changes(case: Case, fact: Fact, one: Found) -> float:
         ports = case.facts.said.get((FactKind.PORT, fact.subject), set())
         like = _alike(fact.value, one.value)
         return 9.0 + like if all(_alike(port, one.value) <= like for port in ports) else 0.0
+    if not named and case.facts.is_anothers(fact, case.index.context(one)):
+        return 0.0
     shared = _overlap(case, fact, one)
     if fact.kind == FactKind.PORT or one.kind == FactKind.PORT:
         hosts = {fact.subject, one.subject} - {""}
