@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver
 
 from contextlab.web.pages import (
     audit,
+    cache,
     chart,
     compact,
     compaction,
@@ -60,6 +61,7 @@ PAGES = (
     last_seen,
     diff,
     reconcile,
+    cache,
     memories,
     session_memories,
     memory_settings,
