@@ -52,6 +52,8 @@ def main() -> int:
         print(
             f"{found['pieces']:,} pieces; indexed in {found['index_seconds']:.1f} s of CPU, {found['index_mb']:.0f} MB"
         )
+        # Wall times: on a machine that does other work they grow by its load.
+        print(f"  load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         for kind, times in found["times"].items():
             p50, p90 = statistics.median(times), percentile(times, 0.9)
             too_slow |= p50 > MOST_P50

@@ -60,15 +60,11 @@ def search_everywhere(workspace_id: int, asked: SearchQuery) -> FoundAnywhere:
 
 def _found(asked: SearchQuery, some: Sequence[Candidate], known: Mapping[int, Session]) -> list[Found]:
     """Those of the candidates that hold the text, in their order; a handful of queries whatever their sessions."""
-    wanted = {(one.session_id, one.position) for one in some}
-    items = ItemRecord.objects.filter(
-        session__in={key for key, _ in wanted}, position__in={position for _, position in wanted}
-    )
-    rows = {
-        (key, row[4]): ItemPlace._make(row)
-        for key, revision, *row in items.values_list("session_id", "revision", *PLACE_COLUMNS)
-        if (key, row[4]) in wanted and known[key].revision == revision
-    }
+    places = Q()
+    for one in some:
+        places |= Q(session_id=one.session_id, revision=one.revision, position=one.position)
+    items = ItemRecord.objects.filter(places).values_list("session_id", *PLACE_COLUMNS)
+    rows = {(key, row[4]): ItemPlace._make(row) for key, *row in items}
     texts = read_texts_of(
         (one.session_id, one.revision, rows[one.session_id, one.position][4:])
         for one in some if (one.session_id, one.position) in rows

@@ -11,12 +11,14 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from contextlab.services.linking import count_children
+from contextlab.store import search
 from contextlab.store.models import (
     FINISHED,
     CompressionStateRecord,
     ContentCount,
     LogFile,
     MemorySettings,
+    ModelCalibration,
     ObservationPrompts,
     OffloadRecord,
     PolicyDocument,
@@ -67,6 +69,7 @@ def delete_everything(workspace: Workspace) -> None:
         CompressionStateRecord.objects.filter(workspace=workspace).delete()
         OffloadRecord.objects.filter(workspace=workspace).delete()
         PolicyDocument.objects.filter(workspace=workspace).delete()
+        ModelCalibration.objects.filter(workspace=workspace).delete()
         for memories in (MemorySettings, ObservationPrompts, UserMemoryRecord):
             memories.objects.filter(workspace=workspace).delete()
         if not Session.objects.exists():
@@ -117,6 +120,7 @@ def _forget(file: LogFile) -> None:
 def _give_back() -> None:
     """SQLite keeps deleted bytes in its file until it is written anew."""
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        search.squeeze()
         with connection.cursor() as cursor:
             cursor.execute("VACUUM")
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
