@@ -73,7 +73,7 @@ class Tally:
     def _between(self, a: int, b: int, sign: int) -> tuple[list[int], int]:
         """The sums over [a, b) as it is sent, and how many placeholders are among it; counts those by sign."""
         sums, clear = self.columns.sums, self.cut.clear
-        more, replaced = list(map(sub, sums.row(b), sums.row(a))), 0
+        more, replaced = list(map(sub, sums.row(b), sums.row(a)) if a else sums.row(b)), 0
         if a < clear and more[RESULTS]:
             stop = min(b, clear)
             replaced = more[RESULTS] if stop == b else sums.row(stop)[RESULTS] - sums.row(a)[RESULTS]
@@ -188,6 +188,11 @@ def _place_gap(report: Report, columns: Columns, cut: Cut, guard: PairGuard | No
     """The longest stretch that is left out, the first of several, in positions; (0, 0) without one."""
     if not cut.bands and guard is None:
         report.head_end = report.tail_start = 0
+        return
+    if guard is None and len(cut.bands) == 1 and not columns.pins:
+        first, stop, _ = cut.bands[0]
+        report.head_end = columns.at[first]
+        report.tail_start = columns.at[stop] if stop < columns.size else upto
         return
     best = (0, 0)
     for a, b in _gaps(columns, cut, guard):
