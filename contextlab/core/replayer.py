@@ -18,8 +18,9 @@ from contextlab.core.replaying.compacting import Compacting
 from contextlab.core.replaying.continued import Beginning, Continued
 from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
+from contextlab.core.replaying.on_top import OnTop, fast
 from contextlab.core.replaying.results import Replay, StepResult
-from contextlab.core.replaying.resumed import Resuming, Stored, before
+from contextlab.core.replaying.resumed import Resuming, Stored
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift
@@ -48,10 +49,11 @@ class Replayer:
         """
         projector = policy.projector if isinstance(policy, Policy) else policy
         sizes = Sizes(timeline, count)
-        self._compacting: Compacting | Watched | None = None
-        self._engine: Compacting | Stepwise | Swift
+        self._compacting: Compacting | OnTop | Watched | None = None
+        self._engine: Compacting | OnTop | Stepwise | Swift
         if isinstance(policy, Policy) and beginning is not None:
-            self._engine = self._compacting = Continued(sizes, policy, texts, beginning)
+            on_top = fast(sizes, policy, beginning) or Continued(sizes, policy, texts, beginning)
+            self._engine = self._compacting = on_top
             return
         if isinstance(policy, Policy) and policy.compaction is not None and not policy.needs_model:
             self._engine = self._compacting = Compacting(sizes, policy, texts)
@@ -80,8 +82,7 @@ class Replayer:
     def spans(self) -> list[Span]:
         """The spans of the steps run so far, in the order of their first step and item."""
         found = self._engine.writer.spans()
-        rest = self._compacting.rest if isinstance(self._compacting, Watched) else None
-        return found if rest is None else [*before(found, rest.first_step), *rest.writer.spans()]
+        return self._compacting.spans(found) if isinstance(self._compacting, Watched) else found
 
 
 def replay(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 
 from contextlab.core import Policy, Replayer, Verdict, parse_policy, verdicts_at
 from contextlab.core.compaction import Snapshot
-from contextlab.core.items import LEFT_OUT, Reason
-from contextlab.core.replaying.continued import Beginning
+from contextlab.core.items import KINDS, LEFT_OUT, Reason
+from contextlab.core.replaying.continued import Beginning, Continued
+from contextlab.core.replaying.on_top import fast
+from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import item_of
 from contextlab.core.report import Report
 from contextlab.core.timeline import Timeline
@@ -113,3 +117,60 @@ def test_each_step_is_what_the_projector_gives(by: Policy, seed: int, data: st.D
         assert report.dropped_items == sum(verdict in LEFT_OUT for verdict, _ in fates)
         if by is KEEP:
             assert report.projected_items - 1 + report.dropped_items == len(added)  # without the summary
+
+
+TIERS = parse_policy(
+    {
+        "version": 1,
+        "name": "tiers",
+        "projector": {"kind": "type_aware", "max_recent_tool_results": 2, "trim_old_reasoning": True},
+    }
+)
+
+
+@pytest.mark.parametrize("by", [KEEP, TIERS])
+@settings(max_examples=150, deadline=None)
+@given(st.integers(min_value=0, max_value=2**32 - 1), st.data())
+def test_the_fast_way_is_the_slow_one(by: Policy, seed: int, data: st.DataObject) -> None:
+    """Report by report and verdict by verdict, whatever stands in the memory; calibrated within a rounding."""
+    timeline = random_timeline(seed)
+    if not timeline.steps:
+        return
+    step = data.draw(st.integers(1, len(timeline.steps)))
+    timeline.marks = [mark for mark in timeline.marks if mark.at_step <= step]
+    upto = timeline.steps[step - 1].upto
+    places = [place for place in range(upto) if KINDS[timeline.kinds[place]] not in ("ui", "summary")]
+    kept = data.draw(st.sets(st.sampled_from(places))) if places else set()
+    count = data.draw(st.sampled_from([None, len]))
+    sizes = Sizes(timeline, count)
+    start = beginning(timeline, [""] * len(timeline), step, sorted(kept))
+    items = tuple(replace(item, tokens=sizes.tokens[int(item.id)]) for item in start.memory.items)
+    start = replace(start, memory=replace(start.memory, items=items))
+    if data.draw(st.booleans()) and places:
+        start = replace(start, left_out={places[0]: (Verdict.DROPPED, Reason.MAX_ITEMS)})
+    quick = fast(sizes, by, start)
+    if quick is None:
+        return
+    slow = Continued(sizes, by, lambda _: "", start)
+    for (one, mine), (other, theirs) in zip(quick.run(), slow.run(), strict=True):
+        assert one.number == other.number
+        assert abs((mine.calibrated_tokens or 0) - (theirs.calibrated_tokens or 0)) <= 2
+        first, end = mine.head_end or 0, mine.tail_start or 0
+        assert set(mine.source_faults) <= set(theirs.source_faults)  # those of what stands in the summary are gone
+        same: dict[str, Any] = {"calibrated_tokens": None, "head_end": 0, "tail_start": 0, "source_faults": []}
+        assert replace(mine, **same) == replace(theirs, **same)
+        verdicts = verdicts_at(quick.writer.spans(), one.number, range(one.upto))
+        assert verdicts == verdicts_at(slow.writer.spans(), one.number, range(one.upto))
+        assert all(verdict in LEFT_OUT for verdict, _ in verdicts[first:end])
+    assert quick.fires == slow.fires
+
+
+def test_the_fast_way_is_taken() -> None:
+    """By what a branch is seen under most; a policy with limits, or that compacts, goes the slow way."""
+    timeline, texts = session(6)
+    start = beginning(timeline, texts, 3, [3, 4])
+    sizes = Sizes(timeline)
+    assert fast(sizes, KEEP, start) is not None
+    assert fast(sizes, TIERS, start) is not None
+    assert fast(sizes, LAST, start) is None
+    assert fast(sizes, RULES, start) is None

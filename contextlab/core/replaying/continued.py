@@ -66,6 +66,18 @@ class LateWriter(SpanWriter):
         super().paint(first, last, what, max(step, self._first_step))
 
 
+def told_at_beginning(start: Beginning, step: Step, summarised: int, after: int) -> tuple[Fire, str]:
+    """The compaction that the memory came from, and the note for the report of the first step."""
+    fire = replace(
+        start.due or Fire(step.number, start.name), made=True, reason="", summarised=summarised,
+        shortened=len(start.shortened), tokens_before=start.tokens_before, tokens_after=after,
+        result=start.memory.last_result,
+    )  # fmt: skip
+    if start.due is not None:
+        return fire, f"{fire.note}, by {start.name}" if start.name else fire.note
+    return fire, f"goes on from the memory of {start.name}: {summarised} item(s) stand in its summary alone"
+
+
 class Continued(Compacting):
     """Replays the steps from a beginning on."""
 
@@ -74,7 +86,7 @@ class Continued(Compacting):
         super().__init__(sizes, policy, texts)
         self.writer = LateWriter(beginning.step)
         self.beginning = beginning
-        self._watch = Watch(self.fires, self.decisions)
+        self.watch = Watch(self.fires, self.decisions)
 
     @property
     def first_step(self) -> int:
@@ -84,7 +96,7 @@ class Continued(Compacting):
     def tell(self, fires: list[Fire], decisions: DecisionLog) -> None:
         """Go on with these, in the place of its own."""
         self.fires, self.decisions = fires, decisions
-        self._watch = Watch(fires, decisions)
+        self.watch = Watch(fires, decisions)
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step from the beginning on, with its report."""
@@ -118,24 +130,19 @@ class Continued(Compacting):
         for place, what in painted.items():
             self.writer.paint(place, place, what, step.number)
         summarised = sum(what[0] == Verdict.SUMMARISED for what in painted.values())
-        fire = replace(
-            start.due or Fire(step.number, start.name), made=True, reason="", summarised=summarised,
-            shortened=len(start.shortened),
-            tokens_before=start.tokens_before, tokens_after=snapshot_tokens(start.memory, self.sizes.count),
-            result=start.memory.last_result,
-        )  # fmt: skip
+        fire, note = told_at_beginning(
+            start, step, summarised, snapshot_tokens(start.memory, self.sizes.count)
+        )
         self.fires.append(fire)
-        if start.due is not None:
-            return f"{fire.note}, by {start.name}" if start.name else fire.note
-        return f"goes on from the memory of {start.name}: {summarised} item(s) stand in its summary alone"
+        return note
 
     def _compact(self, step: Step) -> list[str]:
         if self.policy.compaction is None:
             return []
         if not self.policy.needs_model:
             return super()._compact(step)
-        if self._watch.over or self._memory.texts is None:
-            note = self._watch.look(self._memory, step)
+        if self.watch.over or self._memory.texts is None:
+            note = self.watch.look(self._memory, step)
             return [note] if note else []
         return self._tried(step)
 
@@ -146,5 +153,5 @@ class Continued(Compacting):
         done = session.auto.run()
         if self._memory.model.asked:
             session.restore(before)
-            return [self._watch.unmade(step, session.auto.decided)]
+            return [self.watch.unmade(step, session.auto.decided)]
         return self._after(step, done)
