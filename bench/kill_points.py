@@ -4,6 +4,7 @@
     answered    the model's answer is stored, nobody has read it
     committing  everything is written, the transaction is still open
     committed   it is closed, and the run's task has not ended
+    running     any of these, and what lies between them
 
 Whoever comes to one leaves a file `<place>-<pid>-<run>` in the folder KILL_POINTS and, now and then, waits a moment.
 """
@@ -57,9 +58,11 @@ def commit(work: Work, *given: Any, **options: Any) -> Any:
 
 
 def perform(work: Work) -> Outcome:
-    outcome = _perform(work)
-    with _here("committed", work.run.uid.hex):
-        return outcome
+    run = work.run.uid.hex
+    with _here("running", run, wait=False):
+        outcome = _perform(work)
+        with _here("committed", run):
+            return outcome
 
 
 KeepingModel.complete = complete  # type: ignore[method-assign]

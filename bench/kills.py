@@ -137,7 +137,7 @@ class Scene:
         if way == "child":
             pid = sign[0] if sign else self.rng.choice(self.children() or [0])
             self._kill(pid)
-            self._let_go([sign[1]] if sign else [])
+            self._let_go([one.name.split("-")[2] for one in self.points.glob(f"running-{pid}-*")])
         elif way == "main" and self.process is not None:
             pool = self.children()
             self._kill(self.process.pid)
@@ -184,8 +184,8 @@ class Scene:
 
     def _let_go(self, runs: list[str] | None) -> None:
         """In a hurry: what was killed (None = all that ran) is free at once. Signs of the dead are removed."""
-        if runs is None:
-            for sign in self.points.iterdir():
+        for sign in self.points.iterdir():
+            if runs is None or sign.name.split("-")[2] in runs:
                 sign.unlink(missing_ok=True)
         if not self.hurry:
             return

@@ -79,11 +79,21 @@ class MemoryManager:
         self, user_id: str | None, said: str, *, agent_id: str | None = None, team_id: str | None = None
     ) -> list[str]:
         """Let the model keep what was said; the tools' answers in order. Raises ModelError."""
+        return self.asked(user_id, said, agent_id=agent_id, team_id=team_id)()
+
+    def asked(
+        self, user_id: str | None, said: str, *, agent_id: str | None = None, team_id: str | None = None
+    ) -> Callable[[], list[str]]:
+        """Ask the model what to keep; calling what comes back keeps it, all that is written is written there.
+
+        Raises ModelError. So a store with transactions can keep all of it or nothing, and ask outside of them.
+        """
         if not said.strip():
-            return []
+            return list
         tools = self.tools(user_id, agent_id=agent_id, team_id=team_id, said=said)
         reply = self._model().complete(self.messages(tools, said), json_mode=True, timeout=self.timeout)
-        return [tools.answer(str(call.get("tool", "")), _arguments(call)) for call in _calls(reply)]
+        calls = _calls(reply)
+        return lambda: [tools.answer(str(call.get("tool", "")), _arguments(call)) for call in calls]
 
     def messages(self, tools: MemoryTools, said: str) -> list[ModelMessage]:
         """What the model is asked: shown to people before it is sent."""

@@ -105,10 +105,16 @@ def perform(work: Work) -> Outcome:
         work.check_in(0, 1, "asking the model")
         if params.get("do") == "optimise":
             return _optimised(work, manager, str(params["user_id"]))
-        answers = manager.remember(str(params["user_id"]), str(params["said"]))
+        keep = manager.asked(str(params["user_id"]), str(params["said"]))
     except ModelError as error:
         raise (TryAgain(str(error), error.retry_after) if error.retryable else Refused(str(error))) from error
-    return Outcome(RunState.DONE if answers else RunState.NOOP, {"answers": answers})
+    with transaction.atomic():
+        work.still_ours("writing")
+        if not (answers := keep()):
+            return Outcome(RunState.NOOP, {"answers": []})
+        # Kept and ended as one: a worker that dies behind it would have it kept a second time.
+        work.end({"answers": answers})
+    return Outcome(result={"answers": answers})
 
 
 def _optimised(work: Work, manager: MemoryManager, user_id: str) -> Outcome:
@@ -121,7 +127,9 @@ def _optimised(work: Work, manager: MemoryManager, user_id: str) -> Outcome:
     with transaction.atomic():
         work.still_ours("writing")
         store.replace(user_id, [memory.id for memory in stored], made)
-    return Outcome(result={"before": len(stored), "after": len(made)})
+        result = {"before": len(stored), "after": len(made)}
+        work.end(result)
+    return Outcome(result=result)
 
 
 def _request(workspace: Workspace, user_id: str, params: dict[str, Any], confirm: bool) -> tuple[Run, bool]:

@@ -9,6 +9,7 @@ import pytest
 
 from contextlab.services.actions import perform
 from contextlab.services.memories import BadRequest, change_settings, users
+from contextlab.services.work import execute
 from contextlab.services.workspaces import local_workspace
 from contextlab.store import user_memories
 from contextlab.store.models import UserMemoryRecord
@@ -103,6 +104,40 @@ def test_the_model_keeps_what_was_said(workspace, at):
         run, _ = users.request_remembering(workspace, "me", "Keep it short.", confirm=True)
         perform(run)
     assert (texts(workspace), texts(workspace, "other")) == ([], ["likes milk"])
+
+
+class Killed(BaseException):
+    """A worker that is killed."""
+
+
+@pytest.mark.parametrize("request_it", ["remembering", "optimising"])
+def test_a_worker_that_dies_right_behind_it_keeps_nothing_twice(workspace, at, request_it):
+    """What is kept ends the run with it; nobody asks the model again."""
+    users.add(workspace, "me", "likes tea")
+    users.add(workspace, "me", "lives in Bonn")
+    answer = {"calls": [{"tool": "add_memory", "memory": "Prefers short answers."}]}
+    remembers = request_it == "remembering"
+    with at(FakeOpenAI(says(json.dumps(answer) if remembers else "Likes tea, lives in Bonn."))) as server:
+        if remembers:
+            run, _ = users.request_remembering(workspace, "me", "Keep it short.", confirm=True)
+        else:
+            run, _ = users.request_optimising(workspace, "me", confirm=True)
+
+        def dies(work):
+            users.perform(work)
+            raise Killed
+
+        with pytest.raises(Killed):
+            execute(run.uid, dies)
+        perform(run)
+        assert len(server.requests) == 1
+    run.refresh_from_db()
+    kept = (
+        ["likes tea", "lives in Bonn", "Prefers short answers."]
+        if remembers
+        else ["Likes tea, lives in Bonn."]
+    )
+    assert (run.state, run.attempts, texts(workspace)) == ("done", 1, kept)
 
 
 def test_nothing_is_asked_without_leave(workspace):
