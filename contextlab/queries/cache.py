@@ -20,6 +20,7 @@ from contextlab.core.audit.cache import (
     totals,
 )
 from contextlab.core.items import KIND_CODE, VERDICTS, Kind, Reason, Verdict
+from contextlab.queries.kept import Kept
 from contextlab.store.models import CompactionRecord, ItemRecord, Session, SpanRecord, StepRecord, View
 
 _STEP = (
@@ -47,16 +48,26 @@ class SessionCache:
 
 def session_cache(session: Session, first: int = 1, most: int = 100, turn: int | None = None) -> SessionCache:
     """Everything about a session's cache; the steps [first, first + most), or those of a turn."""
-    sent = list(_sent(session))
-    listed, named = _prices({one.model for one in sent})
-    steps = list(cache_steps(sent, listed))
+    view = View.objects.filter(session=session, name="recorded").first()
+    whole = _kept.get(session, view, lambda: _whole(session, view))
+    steps = whole.steps
     shown = (
         [one for one in steps if one.turn == turn]
         if turn is not None
         else steps[first - 1 : first - 1 + most]
     )
-    summed = totals(shown if turn is not None else steps)
-    return SessionCache(summed, shown[:most], _compactions(session, sent, steps, listed), named)
+    summed = totals(shown) if turn is not None else whole.totals
+    return SessionCache(summed, shown[:most], whole.compactions, whole.prices)
+
+
+_kept: Kept[SessionCache] = Kept(100_000)
+
+
+def _whole(session: Session, view: View | None) -> SessionCache:
+    sent = list(_sent(session, view))
+    listed, named = _prices({one.model for one in sent})
+    steps = list(cache_steps(sent, listed))
+    return SessionCache(totals(steps), steps, _compactions(session, sent, steps, listed), named)
 
 
 def _prices(models: set[str]) -> tuple[dict[str, Prices | None], dict[str, dict[str, str] | None]]:
@@ -72,10 +83,10 @@ def _prices(models: set[str]) -> tuple[dict[str, Prices | None], dict[str, dict[
     return listed, named
 
 
-def _sent(session: Session) -> Iterator[Sent]:
+def _sent(session: Session, view: View | None) -> Iterator[Sent]:
     own = {"session": session, "revision": session.revision}
     rows = list(StepRecord.objects.filter(**own).order_by("number").values_list(*_STEP))
-    breaks = _breaks(session, {row[0]: row[2] for row in rows})
+    breaks = _breaks(session, view, {row[0]: row[2] for row in rows})
     for number, turn, _, model, ts, fresh, read, write, output, partial, restart in rows:
         at, cause = breaks.get(number, (None, None))
         if cause is None and restart:
@@ -84,10 +95,11 @@ def _sent(session: Session) -> Iterator[Sent]:
         yield Sent(number, turn, model, seconds, fresh, read, write, output, partial, at, cause)
 
 
-def _breaks(session: Session, upto: dict[int, int]) -> dict[int, tuple[int | None, Cause | None]]:
+def _breaks(
+    session: Session, view: View | None, upto: dict[int, int]
+) -> dict[int, tuple[int | None, Cause | None]]:
     """The first item whose fate changed at each step, and how; new system text breaks from the start."""
     found: dict[int, tuple[int | None, Cause | None]] = {}
-    view = View.objects.filter(session=session, name="recorded").first()
     if view is not None:
         spans = SpanRecord.objects.filter(view=view).exclude(reason=Reason.UI_ONLY)
         for step, first, verdict in spans.filter(first_step__gt=1).values_list(

@@ -10,6 +10,7 @@ from django.db.models import F
 from contextlab.core.audit.reconcile import Measure, Sheet, Summary, Unexplained, share_below, sheets
 from contextlab.core.items import Reason
 from contextlab.core.timeline import FLAG_MEDIA
+from contextlab.queries.kept import Kept
 from contextlab.store.models import (
     CompactionRecord,
     ItemRecord,
@@ -52,8 +53,7 @@ class Reconciliation:
 
 def reconciliation(session: Session, first: int = 1, most: int = 100) -> Reconciliation:
     """The sheets of steps [first, first + most), and what all of them come to."""
-    found = list(sheets_of(session))
-    summary = Summary().add(found)
+    found, summary = _whole(session)
     unexplained = [sheet for sheet in found if sheet.unexplained is not None]
     return Reconciliation(
         session.steps, summary.steps, summary.segments, len(summary.errors), share_below(summary.errors, 0.5),
@@ -62,9 +62,23 @@ def reconciliation(session: Session, first: int = 1, most: int = 100) -> Reconci
     )  # fmt: skip
 
 
+_kept: Kept[tuple[list[Sheet], Summary]] = Kept(100_000)
+
+
+def _whole(session: Session) -> tuple[list[Sheet], Summary]:
+    view = View.objects.filter(session=session, name="recorded", revision=session.revision).first()
+
+    def make() -> tuple[list[Sheet], Summary]:
+        found = list(sheets_of(session))
+        return found, Summary().add(found)
+
+    return _kept.get(session, view, make)
+
+
 def step_sheet(session: Session, step: int) -> Sheet | None:
     """The sheet of one step; None where the recorded view has not come so far."""
-    return next((sheet for sheet in sheets_of(session, step) if sheet.step == step), None)
+    found = _whole(session)[0][step - 1 : step]
+    return found[0] if found else None
 
 
 def unexplained_steps(session: Session) -> list[tuple[int, Unexplained, int]]:
@@ -75,30 +89,29 @@ def unexplained_steps(session: Session) -> list[tuple[int, Unexplained, int]]:
             sheet.unexplained,
             abs(sheet.since_last if sheet.since_last is not None else sheet.rest or 0),
         )
-        for sheet in sheets_of(session)
+        for sheet in _whole(session)[0]
         if sheet.unexplained is not None
     ]
 
 
-def sheets_of(session: Session, upto: int | None = None) -> Iterator[Sheet]:
-    """The sheets of the steps 1 to `upto` (all without it), as far as the recorded view goes."""
+def sheets_of(session: Session) -> Iterator[Sheet]:
+    """The sheets of all steps, as far as the recorded view goes."""
     view = View.objects.filter(session=session, name="recorded", revision=session.revision).first()
     if view is None:
         return iter(())
     marks = MarkRecord.objects.filter(session=session, revision=session.revision)
     middle = session.results_without_call > 0 or marks.filter(reason=Reason.EARLIER_FILE).exists()
-    return sheets(_measures(session, view, upto), starts_in_the_middle=middle)
+    return sheets(_measures(session, view), starts_in_the_middle=middle)
 
 
-def _measures(session: Session, view: View, upto: int | None) -> Iterator[Measure]:
+def _measures(session: Session, view: View) -> Iterator[Measure]:
     own = {"session": session, "revision": session.revision}
-    limit = session.steps if upto is None else upto
-    reports = StepReport.objects.filter(view=view, step__lte=limit)
+    reports = StepReport.objects.filter(view=view)
     figures = {row[0]: row for row in reports.values_list(*_REPORT).iterator(chunk_size=5000)}
     marks = set(MarkRecord.objects.filter(**own).values_list("at_step", flat=True))
     compacted = set(CompactionRecord.objects.filter(**own, micro=False).values_list("at_step", flat=True))
     media = _media(session)
-    rows = StepRecord.objects.filter(**own, number__lte=limit).order_by("number").values_list(*_STEP)
+    rows = StepRecord.objects.filter(**own).order_by("number").values_list(*_STEP)
     for number, _, model, fresh, read, write, restart in rows.iterator(chunk_size=5000):
         if number not in figures:
             return

@@ -17,9 +17,12 @@ from contextlab.core.audit.waste import (
 )
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.queries.items import ItemRow, read_items
+from contextlab.queries.kept import Kept
 from contextlab.store.models import ItemRecord, Session, SpanRecord, View
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
+MOST = 25
+"""Lines of each list."""
 RESULTS_LOOKED_AT = 60
 """Results, the largest first, of which it is asked whether anything came back to them."""
 OUTPUT_BYTES = 8 * 1024 * 1024
@@ -66,11 +69,18 @@ class Waste:
     """The same call with the same arguments."""
 
 
-def waste(session: Session, most: int = 25) -> Waste | None:
+def waste(session: Session) -> Waste | None:
     """The waste of a session under its recorded view; None while there is none."""
     view = View.objects.filter(session=session, name="recorded", revision=session.revision).first()
     if view is None:
         return None
+    return _kept.get(session, view, lambda: _waste(session, view))
+
+
+_kept: Kept[Waste] = Kept(1_000_000)
+
+
+def _waste(session: Session, view: View, most: int = MOST) -> Waste:
     rows = list(
         ItemRecord.objects.filter(session=session, revision=session.revision)
         .order_by("position")

@@ -6,6 +6,8 @@ import pytest
 
 from contextlab.core.items import Kind, Reason, Verdict
 from contextlab.core.spans import Span
+from contextlab.queries.kept import Kept
+from contextlab.store.models import SpanRecord, View
 from tests.api.conftest import Api
 from tests.web.made import Log, Made
 
@@ -91,3 +93,25 @@ def test_waste_without_a_view_is_not_there_yet(api: Api) -> None:
     """404 with words."""
     made = Log().ask("go").step().save()
     assert "recorded view" in api.error(f"sessions/{made.session.uid}/waste/", 404)["message"]
+
+
+def test_what_is_kept_in_memory_is_never_old(api: Api, paid: Made) -> None:
+    """A view that was made anew is worked out anew; the same one is not."""
+    address = f"sessions/{paid.session.uid}/waste/"
+    before = api.get(address)["token_steps"]
+    View.objects.update(version=1)
+    SpanRecord.objects.all().delete()
+    assert api.get(address)["token_steps"] > before
+    assert api.get(address, first=1) == api.get(address)
+
+
+def test_of_many_sessions_the_newest_are_kept(paid: Made) -> None:
+    """The memory that is taken is bounded by steps."""
+    kept: Kept[int] = Kept(paid.session.steps)
+    made: list[int] = []
+    other = Log().ask("go").step().save().session
+    for session in (paid.session, other, paid.session):
+        kept.get(session, None, lambda: made.append(1) or len(made))  # type: ignore[func-returns-value]
+    assert len(made) == 3
+    kept.get(paid.session, None, lambda: 9)
+    assert kept.get(paid.session, None, lambda: 9) == 3
