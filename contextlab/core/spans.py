@@ -8,8 +8,8 @@ item's first step on. Spans of one view never overlap.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from contextlab.core.items import Reason, Verdict
 
@@ -31,6 +31,17 @@ class Span:
         """Whether the item at `position` has this verdict at `step`."""
         in_steps = self.first_step <= step and (self.end_step is None or step < self.end_step)
         return in_steps and self.first_item <= position <= self.last_item
+
+
+def within(spans: Sequence[Span], first: int, end: int | None) -> list[Span]:
+    """What spans say of the steps first..end (half-open; to the last one without an end)."""
+    found = []
+    for span in spans:
+        begin = max(span.first_step, first)
+        stop = end if span.end_step is None else span.end_step if end is None else min(span.end_step, end)
+        if stop is None or begin < stop:
+            found.append(replace(span, first_step=begin, end_step=stop))
+    return found
 
 
 class SpanWriter:

@@ -58,12 +58,15 @@ def fires_of(session: Session, view_id: int) -> Fires:
 
 
 def summary_before(view_id: int, step: int) -> FireLine | None:
-    """The compaction whose summary stands in the view's memory at a step."""
-    rows = PolicyCompaction.objects.filter(view_id=view_id, step__lte=step, made=True)
-    found = rows.order_by("-step").values_list(*_COLUMNS, "summary").first()
+    """The compaction whose summary stands in the view's memory at a step; behind a mark none does."""
+    rows = PolicyCompaction.objects.filter(view_id=view_id, step__lte=step)
+    if rows.filter(made=False, step__lt=step).exists():
+        return None
+    made = rows.filter(made=True)
+    found = made.order_by("-step").values_list(*_COLUMNS, "summary").first()
     if found is None:
         return None
-    return replace(FireLine(*found[:-1]), number=rows.count(), summary=found[-1])
+    return replace(FireLine(*found[:-1]), number=made.count(), summary=found[-1])
 
 
 def _asked_for(session: Session, view_id: int, steps: Iterable[int]) -> dict[int, UUID]:

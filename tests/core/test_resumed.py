@@ -85,8 +85,14 @@ def test_where_previews_are_not_enough_the_place_is_marked() -> None:
     fires = replayer.fires
     assert [fire.made for fire in fires] == [True] * (len(fires) - 1) + [False]
     assert fires[-1].reason == "needs_model"
-    assert results[-1].report.notes[0] == f"after an unmade compaction (step {fires[-1].step})"
+    mark = fires[-1].step
+    assert results[-1].report.notes[0] == f"after an unmade compaction (step {mark})"
+    assert results[mark - 1].report.cleared_items > 0
     agree(replayer, results)
+    assert sum(len(one.estimates) for one in replayer.decisions) == len(results)
+    plain = list(Replayer(timeline, parse_policy({"version": 1, "name": "plain"})).run())
+    for before, after in zip(plain[mark:], results[mark:], strict=True):
+        assert after.report.projected_tokens == before.report.projected_tokens, "as if nothing had been compacted"
 
 
 def test_without_texts_nothing_is_guessed() -> None:

@@ -12,7 +12,6 @@ from contextlab.core.replaying.fires import Fire
 from contextlab.core.replaying.memory import Memory
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Texts
-from contextlab.core.spans import Span
 from contextlab.core.timeline import Step
 
 Stored = Callable[[int], Beginning | None]
@@ -56,11 +55,3 @@ class Resuming:
             shortened=memory.shortened,
         )  # fmt: skip
 
-
-def before(spans: Sequence[Span], step: int) -> list[Span]:
-    """What spans say of the steps before a step."""
-    return [
-        span if span.end_step is not None and span.end_step <= step else replace(span, end_step=step)
-        for span in spans
-        if span.first_step < step
-    ]

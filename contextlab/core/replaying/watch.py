@@ -24,8 +24,7 @@ class Watch:
     def look(self, memory: Memory, step: Step) -> str:
         """The note for the step's report; empty where nothing was due."""
         if self.over:
-            self.decisions.add(step.number, None, UNKNOWN)
-            return f"after an unmade compaction (step {self.fires[-1].step:,})"
+            return self.behind(step)
         try:
             decision = memory.session.auto.decide()
         except Exception as error:  # a trigger may be a stranger's
@@ -35,6 +34,11 @@ class Watch:
             self.decisions.add(step.number, decision, NOT_DUE)
             return ""
         return self.unmade(step, decision)
+
+    def behind(self, step: Step) -> str:
+        """The note of a step behind the mark."""
+        self.decisions.add(step.number, None, UNKNOWN)
+        return f"after an unmade compaction (step {self.fires[-1].step:,})"
 
     def unmade(self, step: Step, decision: Decision | None) -> str:
         """Mark the place; the note for the step's report."""

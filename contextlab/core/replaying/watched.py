@@ -5,6 +5,9 @@
 | a result is stored for it                  | memory is that one's from there on (resumed.py)                        |
 | the policy gets by without a model there   | the compaction is made (resumed.py): previews come before summaries    |
 | else                                       | it is marked; later steps are "after an unmade compaction"             |
+
+Behind a mark memory is not known: the steps there are shown as if nothing had been compacted at all, which is what
+the plain projection gives, in a time that does not grow with what stands in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.tape import Tape
 from contextlab.core.replaying.watch import Watch
 from contextlab.core.report import Report
-from contextlab.core.spans import SpanWriter
+from contextlab.core.spans import Span, SpanWriter, within
 from contextlab.core.timeline import Step
 
 GoOn = Callable[[Fire, Step, Sequence[int]], Continued | None]
@@ -44,6 +47,8 @@ class Watched:
         self._go_on = go_on
         self.rest: Continued | None = None
         """What goes on where the compaction was made after all."""
+        self.rest_end: int | None = None
+        """The first step that is not the rest's any more."""
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
@@ -57,9 +62,31 @@ class Watched:
             if note := self._watch.look(self._memory, step):
                 report.notes.insert(0, note)
             if known and self._watch.over and (rest := self._resumed(step, tape.present())) is not None:
-                yield from rest.run()
+                yield from self._beside(rest)
                 return
             yield step, report
+
+    def _beside(self, rest: Continued) -> Iterator[tuple[Step, Report]]:
+        """The steps of the rest up to its own first mark, then the plain ones again."""
+        for step, report in rest.run():
+            if step.number > rest.first_step:
+                next(self._inner)
+            yield step, report
+            if rest.watch.over:
+                self.rest_end = step.number + 1
+                break
+        for step, report in self._inner:
+            report.notes.insert(0, rest.watch.behind(step))
+            yield step, report
+
+    def spans(self, plain: list[Span]) -> list[Span]:
+        """The plain projection's spans, with those of the rest in their place."""
+        if self.rest is None:
+            return plain
+        first, end = self.rest.first_step, self.rest_end
+        found = [*within(plain, 1, first), *within(self.rest.writer.spans(), first, end)]
+        found += within(plain, end, None) if end is not None else []
+        return sorted(found, key=lambda span: (span.first_step, span.first_item))
 
     def _resumed(self, step: Step, alive: Sequence[int]) -> Continued | None:
         """What goes on from here; the mark of an unmade compaction is taken back then."""

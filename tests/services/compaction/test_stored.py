@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from contextlab.queries.fires import summary_before
 from contextlab.services import policies, projection
 from contextlab.services.actions import perform
 from contextlab.services.compaction.versions import restore
@@ -99,6 +100,11 @@ def test_the_place_behind_it_is_marked_again(session: Session, settings: Any) ->
     _, fires = opened(session)
     assert [fire.made for fire in fires] == [True, False]
     assert fires[1].step > mark.step
+    view = View.objects.get(session=session, name="asks")
+    assert summary_before(view.pk, fires[1].step) is not None
+    behind = StepReport.objects.get(view=view, step=session.steps)
+    assert behind.notes[0] == f"after an unmade compaction (step {fires[1].step})"
+    assert (behind.summarised_items, summary_before(view.pk, session.steps)) == (0, None)
 
 
 def test_another_step_or_another_policy_is_no_answer(session: Session, settings: Any) -> None:
