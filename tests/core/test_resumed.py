@@ -92,7 +92,9 @@ def test_where_previews_are_not_enough_the_place_is_marked() -> None:
     assert sum(len(one.estimates) for one in replayer.decisions) == len(results)
     plain = list(Replayer(timeline, parse_policy({"version": 1, "name": "plain"})).run())
     for before, after in zip(plain[mark:], results[mark:], strict=True):
-        assert after.report.projected_tokens == before.report.projected_tokens, "as if nothing had been compacted"
+        assert after.report.projected_tokens == before.report.projected_tokens, (
+            "as if nothing had been compacted"
+        )
 
 
 def test_without_texts_nothing_is_guessed() -> None:

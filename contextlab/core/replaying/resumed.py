@@ -54,4 +54,3 @@ class Resuming:
             step.number, step.upto, memory.session.snapshot(), "", left_out, done.tokens_before,
             shortened=memory.shortened,
         )  # fmt: skip
-
