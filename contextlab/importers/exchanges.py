@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -200,6 +201,17 @@ def first_of(value: Any, most: int = LOOKED_AT) -> list[Any]:
     if isinstance(value, dict):
         value = next((value[key] for key in _LISTS if isinstance(value.get(key), list)), [value])
     return sequence(value)[:most]
+
+
+_AGENT_LOG = re.compile(
+    rb'\s*\{"(?:parentUuid|isSidechain|sessionId|uuid|timestamp|leafUuid|messageId)"\s*:'
+    rb'|\s*\{"type"\s*:\s*"(?:user|assistant|summary|system|progress|file-history-snapshot|queue-operation)"'
+)
+
+
+def is_agent_log(head: bytes) -> bool:
+    """Whether the first record is of an agent's own log (Claude Code, Codex), by its first key."""
+    return _AGENT_LOG.match(head) is not None
 
 
 def named(*values: Any) -> str | None:

@@ -10,7 +10,7 @@ from contextlab.importers.anthropic_messages.reader import Reader
 from contextlab.importers.anthropic_messages.shapes import sureness
 from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.documents import prefix
-from contextlab.importers.exchanges import first_of
+from contextlab.importers.exchanges import first_of, is_agent_log
 from contextlab.importers.values import head_records
 
 FORMAT = "anthropic-messages"
@@ -24,6 +24,8 @@ CANNOT_CONTAIN = (
 
 def sniff(head: bytes) -> int:
     """From 75 (messages with blocks of this format) to 95 (a recorded exchange); 0 for sister formats."""
+    if is_agent_log(head):
+        return 0
     start = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n\x00")
     if start[:1] not in ("{", "["):
         return 0

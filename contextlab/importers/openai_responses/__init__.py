@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlab.core.events import FileReport
 from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.documents import prefix
-from contextlab.importers.exchanges import first_of
+from contextlab.importers.exchanges import first_of, is_agent_log
 from contextlab.importers.openai_responses.reader import Reader
 from contextlab.importers.openai_responses.shapes import sureness
 from contextlab.importers.values import head_records
@@ -26,6 +26,8 @@ CANNOT_CONTAIN = (
 
 def sniff(head: bytes) -> int:
     """From 75 (a list of items) to 95 (a recorded exchange); 0 for sister formats."""
+    if is_agent_log(head):
+        return 0
     start = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n\x00")
     if start[:1] not in ("{", "["):
         return 0
