@@ -67,6 +67,8 @@ def on_top(session: Session, name: str) -> OnTop | None:
 
 def can_open(session: Session, name: str) -> bool:
     """Whether a session can be seen under this name, made or not; a branch only with a policy behind it."""
+    if "\x00" in name:  # PostgreSQL refuses to look for it
+        return False
     if name == RECORDED or policies.is_known(session.workspace_id, name):
         return True
     branch, between, policy = name.partition(BETWEEN)

@@ -76,7 +76,12 @@ def test_the_way_back_into_the_agent(client: Client, session: Any) -> None:
     told = read(client.get(f"{at}/compact/line", {"pins": "3", "instructions": "keep the ports"}))
     assert "/compact keep the ports" in told.text
     assert "1 pinned item does not stand" in told.text or 'Keep word for word: "' in told.text
-    assert read(client.get(f"{at}/compact")).all("button", hx_get=f"{at}/compact/line")
+    assert read(client.get(f"{at}/compact")).all("button", hx_post=f"{at}/compact/line")
+    done(asked(session, before_step=12))
+    of_branch = read(
+        client.post(f"{at}/compact/line", {"view": "branch-1", "instructions": "keep the ports"})
+    )
+    assert "/compact keep the ports" in of_branch.text
     assert "Nothing was named" in read(client.get(f"{at}/compact/line")).text
     assert client.get(f"{at}/compact/line", {"pins": "three"}).status_code == 400
     for text in PAYLOADS:
@@ -183,3 +188,15 @@ def test_results_that_cannot_be_compressed_stay_within_a_pages_limit(client: Cli
     items = tuple(Item(f"i{at}", Kind.TOOL_RESULT, noise(9_000)) for at in range(30))
     DjangoOffloadStore(session.workspace, session).put(Offload("noise", items, "why"))
     assert "The first 20 of 30 items" in read(client.get("/offloads/noise")).text
+
+
+def test_names_that_no_database_takes_lead_nowhere(client: Client, session: Any) -> None:
+    """A NUL in an address is a name that there is not, on every database."""
+    at = f"/sessions/{session.uid}"
+    for address in (
+        "/offloads/a%00b", f"{at}/memory?branch=a%00b", f"{at}/memory/json?branch=a%00b",
+        f"{at}/compactions/compare?left=a%00b&right=log-1", f"{at}/decisions?view=a%00b",
+        f"{at}/compactions?view=a%00b",
+    ):  # fmt: skip
+        assert client.get(address).status_code == 404
+    assert client.post(f"{at}/compact/line", {"view": "a\x00b"}).status_code == 400

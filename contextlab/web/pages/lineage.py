@@ -19,6 +19,7 @@ from contextlab.queries.recorded_compaction import recorded_compaction
 from contextlab.services import compaction
 from contextlab.services.compaction import BadRequest, Held
 from contextlab.store.models import Session, View
+from contextlab.web.addresses import clean
 from contextlab.web.compact_form import read_pins, said
 from contextlab.web.compactions import of_log, of_run
 from contextlab.web.cutting import cut
@@ -180,16 +181,17 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _held(request: HttpRequest, uid: UUID) -> Held:
     session = open_session(request, uid).session
-    return compaction.memory_of(session, request.GET.get("branch", ""), number_in(request, "version"))
+    return compaction.memory_of(session, clean(request.GET.get("branch", "")), number_in(request, "version"))
 
 
 def compact_line(request: HttpRequest, uid: UUID) -> HttpResponse:
     """What to type into the agent so that its own compaction keeps what is pinned, as a fragment."""
     session = open_session(request, uid).session
+    given = request.POST if request.method == "POST" else request.GET
     try:
-        pins = read_pins(session, request.GET.get("pins", ""))
-        held = compaction.memory_of(session, request.GET.get("view", "") or RECORDED)
-        line = compaction.compact_line(held, pins, request.GET.get("instructions", "")[:LONGEST_WISH])
+        pins = read_pins(session, given.get("pins", ""))
+        held = compaction.memory_of(session, clean(given.get("view", "")) or RECORDED)
+        line = compaction.compact_line(held, pins, given.get("instructions", "")[:LONGEST_WISH])
     except BadRequest as error:
         return answer(request, 400, said(error))
     known = {item.id for item in held.snapshot.items}

@@ -37,7 +37,7 @@ def offload(request: HttpRequest, name: str) -> HttpResponse:
     """The originals under one id; with `?download` as one text."""
     workspace = workspace_of(request)
     store = DjangoOffloadStore(workspace)
-    items = store.get(name)
+    items = () if "\x00" in name else store.get(name)
     if not items:
         raise Http404("There are no originals under this id.")
     if "download" in request.GET:
