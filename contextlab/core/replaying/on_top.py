@@ -7,7 +7,8 @@
 | for whom                | no compaction, a projector without limits of size or number, a memory of the log's items |
 |                         | alone, and a log that takes nothing out behind the step; all else goes the slow way      |
 
-Equal to continued.py on every session (a property test), but for the calibrated figure, which may round otherwise.
+Equal to continued.py on every session (a property test), but that the calibrated figure may round otherwise, that an
+entry between whose items the slow way puts the summary stays one, and that faults of what left memory are not told.
 """
 
 from __future__ import annotations
