@@ -329,9 +329,8 @@ def _is_stale(text: str, before: str, end: int) -> bool:
 
 
 def _in_words(text: str) -> Iterator[Found]:
-    if text.isascii() and _COUNTING.isdisjoint(text.lower().split()):
-        return
-    for match in _WORDED.finditer(text):
+    counted = not _COUNTING.isdisjoint(text.lower().split())
+    for match in _WORDED.finditer(text) if counted else ():
         if (known := unit(match.group(2))) is not None and known[0] not in ("size", "item", "line"):
             value = NUMBER_WORDS[match.group(1).lower()] * known[1]
             if value > 1:

@@ -30,20 +30,7 @@ EDITING = frozenset(
 )
 READING = frozenset("read view read_file open cat open_file notebookread".split())
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete|Move to)(?: File)?: (.{1,300})$", re.MULTILINE)
-_MARKS = (
-    "rror:",
-    "rror[",
-    "ERROR",
-    "FAILED",
-    "fatal:",
-    "panic:",
-    "xception:",
-    "rror TS",
-    "ERR_",
-    "denied",
-    "エラー",
-    "错误",
-)
+_MARKS = ("rror", "ERR", "FAILED", "fatal:", "panic:", "xception:", "denied")
 _ERROR_LINE = re.compile(
     r"\s*(?:\S{0,80}(?:Error|Exception)\b:? |(?:npm )?(?:ERR!|ERROR|error|fatal|panic|FAILED|E  )\b|error\[E\d+\]|"
     r"\S{1,160}:\d+(?::\d+)?:? (?:error|fatal)|.{0,60}\bERROR\b|.{0,60}\bERR_|.{0,60}(?:denied|エラー|错误))"
@@ -154,7 +141,7 @@ def error_facts(item: SourceItem, reading: bool) -> list[Found]:
     for mark in _MARKS if text.isascii() else (*_MARKS, "エラー", "错误"):
         at = text.find(mark)
         tries = 0
-        while at >= 0 and tries < LINES:
+        while at >= 0 and tries < 3 * LINES:
             tries += 1
             start = text.rfind("\n", 0, at) + 1
             end = text.find("\n", at)

@@ -21,7 +21,7 @@ from contextlab.core.audit.results import FactKind
 from contextlab.core.evidence.rules import is_decision, is_rule
 from contextlab.core.evidence.words import prose, same, sentences, short
 
-LONGEST_PASTE = 20_000
+LONGEST_PASTE = 12_000
 """In a longer prompt something was pasted: only what stands before and behind is taken as the person's own words."""
 ENDS = 4_000
 WIDTH = 240
@@ -63,6 +63,17 @@ _MORE_ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What the rules of a summary by rules (evidence/rules.py) do not look for."""
+_WORD = re.compile(r"[a-z]+")
+_ORDERING = frozenset(
+    """
+    must mustn never always have has shall forbidden allowed exceptions exception times circumstances
+    should shouldn not only leave without prefer now no don dont keep stick avoid make ensure use nothing
+    nobody none limits readonly read frozen sacred taboo hands ask needs need requires require stay
+    refrain stop want muss niemals nie immer darf darfst nicht nur keinen unbedingt verboten lass behalte
+    kein keine ohne finger musst
+    """.split()
+)
+"""One of these stands in every English or German sentence that gives a rule; most sentences have none."""
 _THINGS = re.compile(r"\b(?!always|please|also|perhaps)[a-z]{3,}s (?:do not|don['’]t)\b")
 _REPEATED = re.compile(
     r"\b(?:I (?:already |just )?(?:told|said|mentioned|explained|asked)|as I (?:said|told|mentioned)|like I said|"
@@ -74,7 +85,7 @@ _REPEATED = re.compile(
 )
 _DECIDING = (
     "decid", "decision", "we'll ", "we will ", "go with", "going with", "settled on", "opted for", "we chose",
-    "agreed ", "entsch", "beschlossen", "wir ",
+    "agreed ", "entsch", "beschlossen", "wir ", "let's ", "decision",
 )  # fmt: skip
 """One of these stands in every text that decides something (see evidence/rules.py): most texts have none."""
 _WITHDRAWN = re.compile(
@@ -103,22 +114,25 @@ def person_facts(text: str, first: bool) -> list[Found]:
             found.append(told(FactKind.USER_CORRECTION, text, sentence))
         if _orders(sentence) and not withdraws(sentence):
             found.append(told(FactKind.RULE, text, sentence))
-        elif is_decision(sentence, True):
+        elif _may_decide(sentence) and is_decision(sentence, True):
             found.append(told(FactKind.DECISION, text, sentence))
     return found
 
 
 def agent_decisions(text: str) -> list[Found]:
     """What an assistant says was decided."""
-    if text.isascii():
-        low = text.lower()
-        if not any(mark in low for mark in _DECIDING):
-            return []
+    if not _may_decide(text):
+        return []
     return [
         told(FactKind.DECISION, text, sentence)
         for sentence in sentences(text, 300)
         if is_decision(sentence, False)
     ]
+
+
+def _may_decide(text: str) -> bool:
+    low = text.lower()
+    return not low.isascii() or any(mark in low for mark in _DECIDING)
 
 
 def questions(text: str) -> list[Found]:
@@ -195,10 +209,10 @@ def has_words(text: str) -> bool:
 
 def _orders(sentence: str) -> bool:
     """Whether a sentence is a rule: what things do not do (`these patterns don't match`) is none."""
-    if _MORE_ORDERS.search(sentence) and not sentence.endswith(("?", "？")):
-        return True
-    if not is_rule(sentence):
+    if sentence.isascii() and _ORDERING.isdisjoint(_WORD.findall(sentence.lower())):
         return False
+    if not is_rule(sentence):
+        return _MORE_ORDERS.search(sentence) is not None and not sentence.endswith(("?", "？"))
     return _THINGS.search(sentence) is None or is_rule(_THINGS.sub(" ", sentence))
 
 
