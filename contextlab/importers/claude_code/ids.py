@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from contextlab.importers.lines import clean
 
-RECENT = 1 << 16
+RECENT = 1 << 15
 
 
 class IdMap:
