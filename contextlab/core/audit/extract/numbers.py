@@ -22,6 +22,7 @@ from itertools import islice
 
 from contextlab.core.audit.extract.dates import date_at, month_date
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.measures import NEXT, NO_NOUN, name_before, unit_behind
 from contextlab.core.audit.language.normalise import (
     MULTIPLIERS,
     NUMBER_WORDS,
@@ -42,14 +43,7 @@ _NUMBER = re.compile(
 )
 _MANY = 4000
 """Figures of one text that are looked at."""
-_NEXT = re.compile(r"[ -]([A-Za-z]{1,16})\b")
 _UNIT_WORD = re.compile(r"[ -]?[A-Za-z]")
-_EAST = re.compile(
-    r" ?(毫秒|ミリ秒|微秒|秒|分钟|分間|分鐘|分|小时|小時|時間|天|日間|周|週間|次|回|行|条|件|个|個|人|名|页|"
-    r"ページ|台|"
-    r"核|列|批|步|"
-    r"字节|バイト|字符|文字|テスト|リクエスト|メッセージ|トークン|円|元|[万萬億亿千])"
-)
 _BEHIND_PORT = re.compile(r" ?(?:号|番)?(?:端口|ポート|ports?\b)", re.I)
 _PORT = re.compile(
     r"(?:\bports?(?: number)?|端口号?|ポート(?:番号)?)[^\w\d]{0,3}"
@@ -61,10 +55,6 @@ _EXIT = re.compile(
     r"(?:\bexit(?:ed)?|\brc|\breturned|退出码|終了コード)(?: with)?(?: code| status)?[ :=]{0,3}\Z", re.I
 )
 _STATUS = re.compile(r"(?:\bHTTP(?:/\d\.\d)?|\bstatus(?: code)?|状态码|ステータス)[ :=]{0,3}\Z", re.I)
-_JOINTS = (
-    "defaults to", "set to", "is now", "was set to", "equals", "stays at", "stays", "is", "of", "to", "at", "was", "be",
-)  # fmt: skip
-_SIGNS = (":=", "==", "=>", "->", "=", ":", "→", "设为", "改为", "为", "是", "は", "を", "に")
 _NOUN = re.compile(r"([A-Za-z]{3,20}(?: [A-Za-z]{3,20})?) \Z")
 _PRODUCT = re.compile(
     r"([A-Za-z][A-Za-z+#-]{1,30})(?:[ -]?(?:version|v|ver\.?|版本|バージョン))?[ ]?\Z", re.I
@@ -76,11 +66,6 @@ _SUFFIX = re.compile(
     r"(?:_|\b|(?<=[a-z]))(seconds|secs?|millis|ms|minutes|mins?|hours|days|bytes|kb|mb|gb|percent)\Z", re.I
 )
 _SHORT = {"secs": "sec", "millis": "ms", "mins": "min"}
-_NO_NOUN = frozenset(
-    "the and for with about over under than only after before from into least most some all these those takes took "
-    "has have had are were was step phase line lines page section chapter item option part point case number figure "
-    "table".split()
-)
 _WORDED = re.compile(
     r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty) ([a-z]{3,12})\b",
     re.I,
@@ -170,7 +155,7 @@ def _special(text: str, before: str, start: int, end: int, told: str) -> Found |
 
 
 def _unit_follows(text: str, end: int) -> bool:
-    following = _NEXT.match(text, end)
+    following = NEXT.match(text, end)
     return following is not None and (
         unit(following.group(1)) is not None or following.group(1) in MULTIPLIERS
     )
@@ -199,8 +184,8 @@ def _version(text: str, before: str, start: int, end: int, told: str, strong: bo
 def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Found | None:
     """A number with a unit behind it, or a name before it, or both."""
     start, end = match.start(1), match.end(1)
-    dimension, factor, stop = _unit_behind(text, match)
-    name = _name_before(before)
+    dimension, factor, stop = unit_behind(text, match)
+    name = name_before(before)
     if before[-1:] == ":" and (before[-2:-1].isdigit() or "." in name):
         return None  # 21:40, file:line
     if name and before.endswith(f"{name}:") and ("." in name or end - start > 3):
@@ -213,31 +198,10 @@ def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Fo
     noun = _NOUN.search(before[-42:])
     if noun is not None and amount >= 2:
         last = noun.group(1).split()[-1].lower()
-        if last not in _NO_NOUN and last in _COUNTED:
+        if last not in NO_NOUN and last in _COUNTED:
             told = f"{noun.group(1)} {shown(amount)}"
             return _quantity(text, f"n:{stem(last) or last}", amount, told, start, end, before)
     return None
-
-
-def _name_before(before: str) -> str:
-    """The name that a value is given to (ttl = 30, `ttl` is 30, ttl: 30, ttl of 30), empty where there is none."""
-    left = before.rstrip(" `\"'*")
-    for sign in _SIGNS:
-        if left.endswith(sign):
-            return _last_name(left[: -len(sign)])
-    for joint in _JOINTS:
-        if left.endswith(joint) and left[-len(joint) - 1 : -len(joint)] in (" ", "`", '"'):
-            return _last_name(left[: -len(joint)])
-    return ""
-
-
-def _last_name(text: str) -> str:
-    text = text.rstrip(" `\"'*])")[-64:]
-    at = len(text)
-    while at and (text[at - 1].isalnum() or text[at - 1] in "_.-") and text[at - 1].isascii():
-        at -= 1
-    name = text[at:].strip(".-")
-    return name if len(name) > 1 and not name[0].isdigit() else ""
 
 
 _COUNTED = frozenset(
@@ -277,34 +241,6 @@ def _of_name(
         before,
         extra=stem(name),
     )
-
-
-def _unit_behind(text: str, match: re.Match[str]) -> tuple[str, float, int]:
-    """Dimension, factor and end of the unit behind a number; no dimension where there is none."""
-    word, end, factor = match.group(2), match.end(), 1.0
-    if word is None:
-        east = _EAST.match(text, match.end(1)) if not text.isascii() else None
-        if east is None:
-            return "", 1.0, 0
-        if (times := MULTIPLIERS.get(east.group(1))) is not None:
-            again = _EAST.match(text, east.end())
-            dimension, more = UNITS[again.group(1)] if again and again.group(1) in UNITS else ("", 1.0)
-            return dimension, times * more, again.end() if again else east.end()
-        dimension, factor = UNITS.get(east.group(1), ("", 1.0))
-        return dimension, factor, east.end()
-    if (times := MULTIPLIERS.get(word if word == "m" else word.lower())) is not None and word != "m":
-        factor = times
-        following = _NEXT.match(text, end)
-        if following is None:
-            return ("", factor, end) if word.lower() not in ("k", "m") else ("amount", factor, end)
-        word, end = following.group(1), following.end()
-    for _ in range(3):
-        if (known := unit(word)) is not None:
-            return known[0], known[1] * factor, end
-        if len(word) < 3 or word.lower() in _NO_NOUN or (following := _NEXT.match(text, end)) is None:
-            break
-        word, end = following.group(1), following.end()
-    return ("amount", factor, match.end()) if factor > 1 else ("", 1.0, 0)
 
 
 def _quantity(
