@@ -13,7 +13,7 @@ from contextlab.queries.views import can_open, find_layer, hash_of, layers, view
 from contextlab.services import compaction, projection, reports
 from contextlab.services.actions import perform
 from contextlab.services.compaction.memory import read_memory
-from contextlab.store.models import StepReport, View
+from contextlab.store.models import StepRecord, StepReport, View
 from tests.importers.claude_log import text
 from tests.services.compaction.doing import STRUCTURED, asked, done
 from tests.services.compaction.test_agreeing import RULES
@@ -249,3 +249,18 @@ def test_a_compaction_on_top_of_a_branch(session):
     job = done(asked(session, policy=RULES, view=view.name, before_step=session.steps))
     assert job.run.state == "done"
     assert session.views.get(name="branch-2").base == view
+
+
+@pytest.mark.parametrize("step", [AT - 1, AT, AT + 1])
+def test_its_pages_can_be_opened(client, session, step):
+    """The step pages on both sides of the branch, with their lists; the session, its turns, chart and map."""
+    opened(session, "branch-1:keep-all")
+    at, view = f"/sessions/{session.uid}", "?view=branch-1:keep-all"
+    turn = StepRecord.objects.get(session=session, number=step).turn
+    pages = ("", "/steps", f"/steps/{step}", f"/turns/{turn}", "/chart.json", "/map.json", "/items/3")
+    found = {
+        page: client.get(f"{at}{page}{view}").status_code for page in (*pages, f"/steps/{step}/left-out")
+    }
+    assert set(found.values()) == {200}, found
+    shown = client.get(f"{at}/steps/{step}{view}").content.decode()
+    assert ("goes on from the memory of branch-1" in shown) == (step == AT)
