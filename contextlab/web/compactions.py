@@ -32,6 +32,10 @@ REASONS = {
     "nothing_to_summarise": "There is nothing to summarise: the policy or the pins keep all that stands in memory.",
     "no_gain": "The memory after it would not be smaller than the one before, so it was left as it was.",
 }
+PRICES = {
+    "list": "price list", "input_mtok": "input", "cache_read_mtok": "read from the cache",
+    "cache_write_mtok": "written to the cache", "output_mtok": "output",
+}  # fmt: skip
 CONFLICT = (
     "The part of the memory that was to be summarised was changed by somebody else meanwhile, twice. "
     "Nothing was written; compact again to take the memory as it is now."
@@ -75,6 +79,14 @@ class ShownCompaction:
     notes: Sequence[str] = ()
     events: Sequence[Mapping[str, Any]] = ()
     events_more: int = 0
+
+    @property
+    def priced(self) -> Sequence[tuple[str, str]]:
+        """The prices that the cost was computed with."""
+        return [
+            (PRICES.get(name, name.replace("_", " "))[:40], str(value))
+            for name, value in (self.prices or {}).items()
+        ]
 
     @property
     def sections(self) -> Sequence[ShownSection]:

@@ -50,7 +50,8 @@ class ComparedSection:
     """A section of two results: (entry, stands in this one only)."""
 
     label: str
-    sides: Sequence[Sequence[tuple[str, bool]]]
+    sides: Sequence[Sequence[tuple[str, bool]] | None]
+    """None for a result that is not told by sections at all."""
 
 
 def kin(session: Session, row: LineageRow, compare_with: str = "") -> Kin:
@@ -99,11 +100,10 @@ def compared(left: ShownCompaction, right: ShownCompaction) -> list[ComparedSect
 
 def _section(label: str, sides: Sequence[dict[str, ShownSection]]) -> ComparedSection:
     texts = [[line.text for line in side[label].lines] if label in side else [] for side in sides]
-    known = [set(one) for one in texts]
     return ComparedSection(
         label,
         [
-            [(text, text not in known[1]) for text in texts[0]],
-            [(text, text not in known[0]) for text in texts[1]],
+            [(text, text not in texts[1 - at]) for text in texts[at]] if side else None
+            for at, side in enumerate(sides)
         ],
     )

@@ -404,6 +404,7 @@ def test_what_an_agent_logged_of_its_summary_request(client: Client) -> None:
     page = read(client.get(made.url("/compactions/1")))
     assert "wrote 500 reported for $0.46" in page.text
     assert "took 60.00 s" in page.text
-    assert "genai-prices" in page.text
+    assert "price list genai-prices" in page.text
+    assert "read from the cache 0.5" in page.text
     assert "pays back after 12 steps" in page.text
     assert page.all("a", href=other.url())

@@ -39,6 +39,7 @@ def test_the_logs_own_compaction_is_compared_with_one_made_here(client: Client, 
     page = read(client.get(f"{at}/compare?left=log-1&right={run.uid}"))
     assert "What was done up to turn 6." in page.text
     assert "only here" in page.text
+    assert "not told by section" in page.text
     assert page.all("a", href=f"{at}/1")
     assert page.all("a", href=f"/compactions/{run.uid}")
     assert "two different" in client.get(f"{at}/compare?left=log-1&right=log-1").content.decode()
