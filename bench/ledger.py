@@ -82,7 +82,8 @@ def _prose(roll: random.Random, words: int) -> str:
 
 def _code(roll: random.Random, lines: int) -> str:
     return "\n".join(
-        f"{at:>5}\t    {roll.choice(_WORDS)}_{roll.choice(_WORDS)} = self.{roll.choice(_WORDS)}({roll.randint(0, 9999)})"
+        f"{at:>5}\t    {roll.choice(_WORDS)}_{roll.choice(_WORDS)} = "
+        f"self.{roll.choice(_WORDS)}({roll.randint(0, 9999)})"
         for at in range(lines)
     )
 

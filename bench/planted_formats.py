@@ -81,7 +81,8 @@ def _claude(name: str, before: list[Said], summary: str, after: list[Said]) -> s
         tell(said)
     boundary = {"type": "system", "subtype": "compact_boundary", "uuid": f"{name}-boundary", "parentUuid": None,
                 "logicalParentUuid": parent, "sessionId": name, "timestamp": "2026-11-17T10:00:00.000Z",
-                "content": "Conversation compacted", "compactMetadata": {"trigger": "auto", "preTokens": 150_000}}  # fmt: skip
+                "content": "Conversation compacted",
+                "compactMetadata": {"trigger": "auto", "preTokens": 150_000}}  # fmt: skip
     records.append(boundary)
     parent = f"{name}-boundary"
     add("user", summary, "user", isCompactSummary=True, isVisibleInTranscriptOnly=True)
