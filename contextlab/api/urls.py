@@ -73,6 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("memories/prompts/", memories.MemoryPrompts.as_view()),
     path("user-memories/", user_memories.UserMemoryList.as_view()),
     path("user-memories/tools/", user_memories.UserMemoryTools.as_view()),
+    path("user-memories/merge/", user_memories.UserMemoryMerge.as_view()),
     path("user-memories/optimise/", user_memories.UserMemoryWork.as_view(action="optimise")),
     path("user-memories/remember/", user_memories.UserMemoryWork.as_view(action="remember")),
     path("user-memories/<uuid:uid>/", user_memories.UserMemoryOne.as_view()),

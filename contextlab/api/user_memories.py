@@ -90,6 +90,23 @@ class UserMemoryUndo(UserMemoryOne):
         return Response(one_values(self, uid))
 
 
+class UserMemoryMerge(UserMemoryList):
+    """POST /api/user-memories/merge/"""
+
+    http_method_names = ["post", "options"]  # noqa: RUF012 - Django reads a plain list
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request) -> Response:
+        """Make one of several without a model, texts joined: keys user, ids. Undo brings them back."""
+        given = object_in(request)
+        ids = given.get("ids")
+        if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+            raise bad_value("body: ids", "ids must be a list of the memories' ids.")
+        with refusals():
+            made = users.merge(self.workspace, named(given), ids)
+        return Response(one_values(self, UUID(made.id)), status=201)
+
+
 class UserMemoryWork(ApiView):
     """POST /api/user-memories/optimise/ and .../remember/"""
 

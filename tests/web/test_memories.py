@@ -135,6 +135,24 @@ def test_user_memories(client: Client) -> None:
     assert all(event in page for event in ("restored", "deleted", "updated", "added"))
 
 
+def test_merged_and_kept_from_a_session(client: Client, session: Session, settings) -> None:
+    """The chosen ones become one; what the user said in a session is kept by the model after a click."""
+    made = [users.add(local_workspace(), "me", memory) for memory in ("likes tea", "lives in Bonn")]
+    merged = client.post("/memories/users/merge", {"user": "me", "memory": [one.id for one in made]})
+    assert "likes tea lives in Bonn" in text(client, merged["Location"])
+    assert client.post("/memories/users/merge", {"user": "me", "memory": [made[0].id]}).status_code == 400
+    assert client.post(f"/sessions/{session.uid}/remember", {"user": "me", "confirm": "1"}).status_code == 400
+    calls = '{"calls": [{"tool": "add_memory", "memory": "Never edits migrations."}]}'
+    with FakeOpenAI(says(calls)) as server:
+        settings.MODEL_BASE_URL, settings.MODEL_NAME = server.url, "gpt-4o"
+        change_settings(local_workspace(), {"allow_model": True})
+        kept = client.post(f"/sessions/{session.uid}/remember", {"user": "me", "confirm": "1"})
+        assert kept.status_code == 302
+        perform(Run.objects.get(kind="remember"))
+        assert "never edit anything under migrations" in str(server.requests[0].body)
+    assert "Never edits migrations." in text(client, kept["Location"])
+
+
 def test_make_one_of_many(client: Client, settings) -> None:
     """The button stands only where a model may be asked; the merged memory leads to undo."""
     workspace = local_workspace()

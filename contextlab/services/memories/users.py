@@ -9,8 +9,9 @@ from uuid import uuid4
 from django.db import transaction
 from django.utils import timezone
 
+from contextlab.core.items import KIND_CODE, Kind
 from contextlab.core.language_model import ModelError
-from contextlab.core.memory_keeping.manager import MemoryManager
+from contextlab.core.memory_keeping.manager import MemoryManager, said_by_user
 from contextlab.core.memory_keeping.user_memories import DEFAULT_USER, LONGEST, UserMemory
 from contextlab.services import runs
 from contextlab.services.compaction.models import model_status, open_model
@@ -18,11 +19,21 @@ from contextlab.services.memories.asking import ALLOW_FIRST, BadRequest
 from contextlab.services.memories.settings import settings_of, switches_of
 from contextlab.services.runs import Refused, TryAgain
 from contextlab.services.work import Outcome, Work
-from contextlab.store.models import Run, RunState, UserMemoryRecord, UserMemoryVersion, Workspace
+from contextlab.store.items import ITEM_COLUMNS, items_of_rows
+from contextlab.store.models import (
+    ItemRecord,
+    Run,
+    RunState,
+    Session,
+    UserMemoryRecord,
+    UserMemoryVersion,
+    Workspace,
+)
 from contextlab.store.user_memories import DjangoUserMemories, change
 
 MOST_SAID = 200_000
 MOST_TOPICS = 20
+MOST_PROMPTS = 200
 LONGEST_NAME = 200
 Event = UserMemoryVersion.Event
 
@@ -63,6 +74,19 @@ def delete(row: UserMemoryRecord) -> None:
         raise BadRequest("memory", "Somebody changed this memory meanwhile; look at it again.")
 
 
+def merge(workspace: Workspace, user_id: str, memory_ids: Sequence[str]) -> UserMemory:
+    """Make one of the chosen memories without a model: texts joined, topics united; undo brings them back."""
+    store, owner = DjangoUserMemories(workspace), _owner(user_id)
+    chosen = [memory for memory in store.of(owner) if memory.id in set(memory_ids)]
+    if len(chosen) < 2:
+        raise BadRequest("memories", "Choose at least two memories of this user.")
+    topics = list(dict.fromkeys(topic for memory in chosen for topic in memory.topics or ()))
+    text = _checked(" ".join(memory.memory.strip() for memory in chosen))
+    made = UserMemory(str(uuid4()), text, owner, tuple(topics) or None)
+    store.replace(owner, [memory.id for memory in chosen], [made])
+    return made
+
+
 def undo(row: UserMemoryRecord) -> None:
     """Take the last thing back that happened to a memory; what is undone stays in the history."""
     last = row.versions.order_by("-version").first()
@@ -93,6 +117,21 @@ def request_remembering(workspace: Workspace, user_id: str, said: str, confirm: 
     if not said.strip() or len(said) > MOST_SAID:
         raise BadRequest("said", f"What was said must be a text of at most {MOST_SAID:,} characters.")
     return _request(workspace, user_id, {"do": "remember", "said": said.replace("\0", "")}, confirm)
+
+
+def request_remembering_session(session: Session, user_id: str, confirm: bool) -> tuple[Run, bool]:
+    """The run in which the model keeps what the user said in a session, its newest words; raises BadRequest."""
+    rows = ItemRecord.objects.filter(
+        session=session, revision=session.revision, kind=KIND_CODE[Kind.USER], injected=""
+    )
+    talk, size = [], 0
+    for row in rows.order_by("-position").values(*ITEM_COLUMNS)[:MOST_PROMPTS]:
+        text = items_of_rows(session, [row])[0].text.strip()[:LONGEST]
+        size += len(text)
+        if size > MOST_SAID:
+            break
+        talk.append(("user", text))
+    return request_remembering(session.workspace, user_id, said_by_user(talk[::-1])[:MOST_SAID], confirm)
 
 
 def perform(work: Work) -> Outcome:

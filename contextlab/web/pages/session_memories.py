@@ -11,12 +11,15 @@ from django.urls import path
 from django.views.decorators.http import require_GET, require_POST
 
 from contextlab import tasks
+from contextlab.core.memory_keeping.user_memories import DEFAULT_USER
 from contextlab.queries import memories as reads
 from contextlab.queries.runs import run_view
 from contextlab.services import memories as service
+from contextlab.services.memories import users
 from contextlab.store.models import FINISHED, Run, Session
 from contextlab.web.opened import open_session
 from contextlab.web.pages.memories import clean
+from contextlab.web.pages.user_memories import address
 from contextlab.web.workspace import workspace_of
 
 
@@ -44,6 +47,21 @@ def observe(request: HttpRequest, uid: UUID) -> HttpResponse:
     return redirect("session-memories", uid=session.uid)
 
 
+@require_POST
+def remember(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Let the model keep what the user said in this session as user memories."""
+    session = open_session(request, uid).session
+    user = clean(request.POST.get("user", "")) or DEFAULT_USER
+    try:
+        with transaction.atomic():
+            run, new = users.request_remembering_session(session, user, request.POST.get("confirm") == "1")
+            if new:
+                tasks.ring([run])
+    except service.BadRequest as error:
+        return page(request, session, str(error))
+    return redirect(address(user))
+
+
 def page(request: HttpRequest, session: Session, refused: str = "") -> HttpResponse:
     """The page; `refused` says why something was not begun."""
     workspace = workspace_of(request)
@@ -64,4 +82,5 @@ def page(request: HttpRequest, session: Session, refused: str = "") -> HttpRespo
 urlpatterns = [
     path("sessions/<uuid:uid>/memories", session_memories, name="session-memories"),
     path("sessions/<uuid:uid>/observe", observe, name="observe"),
+    path("sessions/<uuid:uid>/remember", remember, name="remember"),
 ]

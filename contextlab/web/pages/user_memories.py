@@ -42,6 +42,17 @@ def user_memories(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+def merge(request: HttpRequest) -> HttpResponse:
+    """Make one of the chosen ones, without a model."""
+    user = clean(request.POST.get("user", "")) or DEFAULT_USER
+    try:
+        made = service_users.merge(workspace_of(request), user, request.POST.getlist("memory")[:500])
+    except service.BadRequest as error:
+        return _page(request, user, str(error))
+    return redirect("user-memory", uid=made.id)
+
+
+@require_POST
 def optimise(request: HttpRequest) -> HttpResponse:
     """Make a user's memories into one."""
     user = clean(request.POST.get("user", "")) or DEFAULT_USER
@@ -97,7 +108,7 @@ def _page(request: HttpRequest, user: str, refused: str = "") -> HttpResponse:
         "active": newest is not None and newest.state not in FINISHED,
         "allowed": service.settings_of(workspace).allow_model, "status": model_status(),
         "estimate": sum(len(line.memory) for line in lines) // 4 + 120, "refused": refused,
-        "typed": request.POST.get("memory", "") if refused else "",
+        "typed": request.POST.get("memory", "") if refused and "topics" in request.POST else "",
     }  # fmt: skip
     return render(request, "pages/user_memories.html", values, status=400 if refused else 200)
 
@@ -116,6 +127,7 @@ def _topics(text: str) -> list[str]:
 
 urlpatterns = [
     path("memories/users", user_memories, name="user-memories"),
+    path("memories/users/merge", merge, name="merge-memories"),
     path("memories/users/optimise", optimise, name="optimise-memories"),
     path("memories/users/<uuid:uid>", user_memory, name="user-memory"),
     *(

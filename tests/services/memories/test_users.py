@@ -74,6 +74,20 @@ def test_many_become_one_and_back(workspace, at):
     assert texts(workspace) == ["likes tea", "lives in Bonn"]
 
 
+def test_merged_by_hand(workspace):
+    """Without a model the chosen ones are joined with their topics; another user's id among them is left alone."""
+    one = users.add(workspace, "me", "likes tea", ["food"])
+    two = users.add(workspace, "me", "lives in Bonn", ["place"])
+    other = users.add(workspace, "other", "likes milk")
+    made = users.merge(workspace, "me", [one.id, two.id, other.id])
+    assert (made.memory, made.topics) == ("likes tea lives in Bonn", ("food", "place"))
+    assert (texts(workspace), texts(workspace, "other")) == ([made.memory], ["likes milk"])
+    users.undo(row(made))
+    assert texts(workspace) == ["likes tea", "lives in Bonn"]
+    with pytest.raises(BadRequest, match="at least two"):
+        users.merge(workspace, "me", [one.id, other.id])
+
+
 def test_a_merge_that_fails_leaves_all(workspace, at, monkeypatch):
     """Who dies while the old ones are put away leaves them: new rows and old ones change in one transaction."""
     users.add(workspace, "me", "likes tea")
