@@ -20,10 +20,12 @@ from django.utils import timezone
 
 from contextlab.core.audit.answers import audit_answer
 from contextlab.core.audit.auditing import audit
-from contextlab.core.audit.results import Audit, FactKind, FactVerdict, Finding
+from contextlab.core.audit.reconcile import Unexplained
+from contextlab.core.audit.results import Audit, FactKind, FactVerdict, Finding, Severity
 from contextlab.core.events import Compaction
 from contextlab.core.items import Injected
 from contextlab.core.timeline import CompactionRow
+from contextlab.queries.reconcile import unexplained_steps
 from contextlab.services import runs
 from contextlab.services.runs import Priority, Refused
 from contextlab.services.texts import SessionTexts
@@ -38,6 +40,13 @@ REST = timedelta(seconds=20)
 """A session that grew so recently is not audited by itself yet."""
 AT_ONCE = 20
 ATTEMPTS = 3
+MOST_UNEXPLAINED = 8
+MUCH = 10_000
+UNEXPLAINED = {
+    Unexplained.ENTERED: "Something entered that the log does not show",
+    Unexplained.CLEARED: "Something was cleared without a word in the log",
+    Unexplained.LESS: "The provider reported less than the log shows",
+}
 _SPOKEN = (str(Injected.QUEUED), str(Injected.MIDTURN))
 
 
@@ -154,7 +163,8 @@ def _keep(work: Work, session: Session, done: Audit) -> bool:
 
 def _keep_findings(session: Session, done: Audit) -> None:
     """Findings by their keys: those that go on keep what a person said of them."""
-    rows = {(key := _key(one)): _row(session, key, one) for one in done.findings}
+    found = [*done.findings, *_unexplained(session)]
+    rows = {(key := _key(one)): _row(session, key, one) for one in found}
     FindingRecord.objects.filter(session=session).exclude(key__in=rows).delete()
     FindingRecord.objects.bulk_create(
         rows.values(),
@@ -164,10 +174,23 @@ def _keep_findings(session: Session, done: Audit) -> None:
     )
 
 
+def _unexplained(session: Session) -> list[Finding]:
+    """What the reported figures say that the log does not, the largest first."""
+    steps = sorted(unexplained_steps(session), key=lambda one: -one[2])[:MOST_UNEXPLAINED]
+    return [
+        Finding(
+            str(what), Severity.MEDIUM if tokens >= MUCH else Severity.LOW,
+            f"{UNEXPLAINED[what]} at step {step:,}: about {tokens:,} tokens", 0, False, step, (),
+            min(40.0, 10 + tokens / 2_000),
+        )
+        for step, what, tokens in steps
+    ]  # fmt: skip
+
+
 def _row(session: Session, key: str, one: Finding) -> FindingRecord:
     return FindingRecord(
         session=session, key=key, kind=one.kind, severity=str(one.severity), title=clean_text(one.title),
-        compaction=one.compaction, micro=one.micro, step=one.step, positions=list(one.positions),
+        compaction=one.compaction or None, micro=one.micro, step=one.step, positions=list(one.positions),
         weight=one.weight,
     )  # fmt: skip
 

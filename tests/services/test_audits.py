@@ -8,7 +8,7 @@ from django.utils import timezone
 from contextlab.queries import audit as reads
 from contextlab.services import audits
 from contextlab.services.actions import perform
-from contextlab.store.models import FindingRecord, Session, SessionAudit
+from contextlab.store.models import FindingRecord, Session, SessionAudit, StepRecord
 from tests.services.doing import import_well
 from tests.services.memories.test_observing import SAMPLE
 
@@ -46,6 +46,16 @@ def test_what_the_sample_lost_is_found(session: Session) -> None:
     assert ledger is not None
     assert {fact.verdict for fact in ledger.facts} == {"changed"}
     assert all(0 <= fact.source < session.items for fact in ledger.facts)
+
+
+def test_what_the_figures_say_and_the_log_does_not(session: Session) -> None:
+    """A step whose reported input jumps without an item is among the findings, with its step and size."""
+    step = StepRecord.objects.get(session=session, number=100)
+    StepRecord.objects.filter(pk=step.pk).update(cache_read=step.cache_read + 30_000)
+    audited(session)
+    found = next(line for line in reads.findings(session) if line.kind == "entered_unseen")
+    assert (found.step, found.severity, found.compaction) == (100, "medium", None)
+    assert "that the log does not show at step 100" in found.title
 
 
 def test_it_is_asked_for_by_itself_once(session: Session) -> None:
