@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
+
 from contextlab.adapters.prices import price_of
 from contextlab.core.items import estimate_tokens
 from contextlab.core.memory_keeping.prompts import MOST_CHARS, OBSERVE, SUMMARISE
 from contextlab.services import runs
 from contextlab.services.compaction.models import model_status
 from contextlab.services.memories.settings import prompts_for, settings_of
-from contextlab.services.memories.turns import turns_to_read, whole_session
-from contextlab.store.models import ObservationBatch, Run, Session
+from contextlab.store.models import WHOLE_SESSION, ItemRecord, ObservationBatch, Run, Session
 
 METHODS = ("rules", "model")
 LIKELY_OUTPUT = 500
@@ -45,18 +47,29 @@ class Estimate:
 
 
 def estimate(session: Session, summary: bool = True) -> Estimate:
-    """What is still to ask about a session's turns, and with `summary` about the whole of it."""
+    """What is still to ask about a session's turns, and with `summary` about the whole of it.
+
+    From sums of the stored sizes, in one query: a turn that grew since it was read counts as read until it is.
+    """
     prompts = prompts_for(session.workspace, session.project)
-    done = dict(
-        ObservationBatch.objects.filter(session=session, method="model")
-        .exclude(fate=ObservationBatch.Fate.PENDING)
-        .values_list("turn", "digest")
-    )
+    done = ObservationBatch.objects.filter(session=session, method="model")
+    known = set(done.exclude(fate=ObservationBatch.Fate.PENDING).values_list("turn", flat=True))
+    sizes = _sizes(session)
     head = estimate_tokens(prompts.observe or OBSERVE)
-    wanted = [turn for turn in turns_to_read(session) if done.get(turn.number) != turn.digest]
-    asked = [head + min(turn.raw_tokens, MOST_INPUT) for turn in wanted]
-    if summary and done.get(0) != (whole := whole_session(session)).digest:
-        asked.append(estimate_tokens(prompts.summarise or SUMMARISE) + min(whole.raw_tokens, MOST_INPUT))
+    asked = [head + min(size, MOST_INPUT) for turn, size in sizes.items() if turn not in known]
+    if summary and WHOLE_SESSION not in known and sizes:
+        asked.append(estimate_tokens(prompts.summarise or SUMMARISE) + min(sum(sizes.values()), MOST_INPUT))
+    return _priced(asked, session)
+
+
+def _sizes(session: Session) -> dict[int, int]:
+    """Tokens of each turn, counted where they are, else estimated."""
+    rows = ItemRecord.objects.filter(session=session, revision=session.revision, turn__gt=0).order_by()
+    sized = rows.values_list("turn").annotate(size=Sum(Coalesce("tokens", "estimate")))
+    return dict(sized.values_list("turn", "size"))
+
+
+def _priced(asked: list[int], session: Session) -> Estimate:
     output = len(asked) * LIKELY_OUTPUT
     status = model_status()
     reason = status.reason or ("" if settings_of(session.workspace).allow_model else ALLOW_FIRST)

@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from contextlab import tasks
+from contextlab.adapters.prices import price_of
 from contextlab.core.memory_keeping.user_memories import DEFAULT_USER
 from contextlab.queries import user_memories as reads
 from contextlab.queries.runs import run_view
@@ -107,10 +108,17 @@ def _page(request: HttpRequest, user: str, refused: str = "") -> HttpResponse:
         "run": run_view(workspace.pk, newest.uid) if newest is not None else None,
         "active": newest is not None and newest.state not in FINISHED,
         "allowed": service.settings_of(workspace).allow_model, "status": model_status(),
-        "estimate": sum(len(line.memory) for line in lines) // 4 + 120, "refused": refused,
+        **_estimate(lines), "refused": refused,
         "typed": request.POST.get("memory", "") if refused and "topics" in request.POST else "",
     }  # fmt: skip
     return render(request, "pages/user_memories.html", values, status=400 if refused else 200)
+
+
+def _estimate(lines: list[reads.UserMemoryLine]) -> dict[str, object]:
+    """Tokens and cost of making one of these; None where the price is not known."""
+    tokens = sum(len(line.memory) for line in lines) // 4 + 120
+    priced = price_of(model_status().model, tokens, tokens // 2)
+    return {"estimate": tokens, "cost": priced.cost if priced else None}
 
 
 def _one(request: HttpRequest, uid: UUID, refused: str = "") -> HttpResponse:

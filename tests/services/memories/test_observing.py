@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
+from contextlab.core.memory_keeping.prompts import Prompts
 from contextlab.services import runs
 from contextlab.services.actions import perform
 from contextlab.services.compaction import models as model_settings
@@ -18,6 +22,7 @@ from contextlab.services.memories import (
     request_observing,
 )
 from contextlab.services.memories.observing import Reading
+from contextlab.services.memories.turns import turns_to_read
 from contextlab.store.models import (
     ObservationBatch,
     ObservationRecord,
@@ -102,6 +107,43 @@ def test_asked_twice_is_one_run(session):
     first, new = request_observing(session)
     second, again = request_observing(session)
     assert (first.pk, new, again) == (second.pk, True, False)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.database
+def test_two_writers_of_the_same_turns_leave_one_set(session):
+    """Two workers that read the same turns at once, in whatever order, leave each content once."""
+    reading = [Reading(_Free(), session, "rules", Prompts()) for _ in range(2)]
+    turns = list(turns_to_read(session))
+    together = threading.Barrier(2)
+
+    def write(one):
+        try:
+            for turn in turns:
+                together.wait(10)
+                batch, values = one._by_rules(turn)
+                keeping.keep(one.work, session, turn, "rules", batch, values)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, reading))
+    hashes = list(ObservationRecord.objects.filter(session=session).values_list("content_hash", flat=True))
+    assert len(hashes) == len(set(hashes)) > 5
+    assert ObservationBatch.objects.filter(session=session).count() == session.turns
+    alone = {
+        one.content_hash(session.native_id)
+        for turn in turns
+        for one in reading[0]._by_rules(turn)[0].observations
+    }
+    assert set(hashes) == alone
+
+
+class _Free:
+    """Work that nobody takes away."""
+
+    def still_ours(self, doing):
+        """It is."""
 
 
 def test_a_crash_while_a_turn_is_read_again_leaves_the_old_set(session, monkeypatch):
