@@ -13,7 +13,7 @@ from contextlab.core.codec import item_fields, read_items
 from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, Item, Kind, Reason, Verdict
-from contextlab.core.projecting.stand_ins import LOG_CLEARED, result_cleared
+from contextlab.core.projecting.stand_ins import cleared_text
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.queries.fires import summary_before
@@ -226,6 +226,5 @@ def _cleared(found: list[Fate]) -> dict[int, str]:
 def _as_seen(item: Item, row: dict[str, Any], reason: str, tools: dict[int, str]) -> Item:
     """A cleared result with its placeholder."""
     tool = item.tool or tools.get(row["pair"] if row["pair"] is not None else -1)
-    by_log = reason == "micro_compacted"
-    text = LOG_CLEARED if by_log else result_cleared(tool, item.call_id)
+    text = cleared_text(reason, tool, item.call_id, item.text)
     return replace(item, text=text, chars=len(text), tokens=None)
