@@ -23,6 +23,7 @@ from contextlab.api.schema import query
 from contextlab.core.memory_keeping.injection import Wanted
 from contextlab.core.memory_keeping.prompts import OBSERVE, SUMMARISE
 from contextlab.queries import memories as reads
+from contextlab.queries.memory_costs import Costs, workspace_costs
 from contextlab.services import memories as service
 from contextlab.services.memories.injecting import DEFAULT_TOKENS, MOST_TOKENS
 from contextlab.services.memories.settings import SWITCHES, TEXTS, BadSetting
@@ -69,7 +70,7 @@ class MemoryEconomics(ApiView):
     )
     def get(self, request: Request) -> Response:
         """What observations took to write, take to read, and save: tokens; null is unknown."""
-        return Response(cost_values(reads.workspace_costs(self.workspace.pk, text_in(request, "project"))))
+        return Response(cost_values(workspace_costs(self.workspace.pk, text_in(request, "project"))))
 
 
 class InjectionView(ApiView):
@@ -196,7 +197,7 @@ def line_values(line: reads.ObservationLine) -> dict[str, Any]:
     return {"id": values.pop("uid"), **values}
 
 
-def cost_values(costs: reads.Costs) -> dict[str, Any]:
+def cost_values(costs: Costs) -> dict[str, Any]:
     """The figures; read tokens are estimated, discovery tokens as reported."""
     figures = costs.figures
     return {

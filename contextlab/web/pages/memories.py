@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from contextlab.core.memory_keeping.injection import Wanted
 from contextlab.queries import memories as reads
+from contextlab.queries.memory_costs import workspace_costs
 from contextlab.services import memories as service
 from contextlab.services.memories.injecting import DEFAULT_TOKENS, MOST_TOKENS
 from contextlab.web.memory_chart import cost_chart
@@ -28,7 +29,7 @@ def memories(request: HttpRequest) -> HttpResponse:
     workspace = workspace_of(request)
     filters = filters_of(request.GET)
     page = reads.memory_page(workspace.pk, filters)
-    costs = reads.workspace_costs(workspace.pk, filters.project)
+    costs = workspace_costs(workspace.pk, filters.project)
     values = {
         "nav": "memories",
         "page": page,
