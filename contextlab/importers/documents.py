@@ -17,9 +17,11 @@ import msgspec
 
 from contextlab.core.events import FileReport, Place
 from contextlab.importers.lines import clean_value, parse_text, skip, warn
+from contextlab.importers.streams import Source, UnreadableFile
 
 DOCUMENT_LIMIT = 64 * 1024 * 1024
 """Longest JSON document that is read, in bytes."""
+HEAD = 256 * 1024
 
 _PIECE = 1 << 20
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
@@ -209,3 +211,24 @@ def _skip(text: str, at: int, sign: str = "") -> int:
 def _end(text: str, at: int) -> int:
     found = _WHITE.match(text, at)
     return found.end() if found else at
+
+
+def head_of(source: Source) -> bytes:
+    """The beginning of a file: enough to tell lines from one document."""
+    with source.open() as stream:
+        return stream.read(HEAD)
+
+
+def whole_of(source: Source, a_line: str) -> bytes:
+    """A file that is one JSON document; raises UnreadableFile where it is too large for that.
+
+    `a_line` says what a line of it would hold if it were JSON Lines.
+    """
+    with source.open() as stream:
+        data = stream.read(DOCUMENT_LIMIT + 1)
+    if len(data) > DOCUMENT_LIMIT:
+        raise UnreadableFile(
+            f"{source.name}: one JSON document of more than {DOCUMENT_LIMIT >> 20} MB; "
+            f"write it as JSON Lines ({a_line} a line) to import it"
+        )
+    return data

@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 from contextlab.core.events import FileReport, SessionStart
-from contextlab.importers.base import SessionEvents, Source, UnreadableFile
-from contextlab.importers.documents import DOCUMENT_LIMIT, Node, document
+from contextlab.importers.base import SessionEvents, Source
+from contextlab.importers.documents import Node, document, head_of, whole_of
 from contextlab.importers.lines import parse_text, records, skip, warn
 from contextlab.importers.message import Call, Message
 from contextlab.importers.talk import Talk
@@ -104,9 +104,9 @@ class ExchangeReader:
 
     def events(self) -> SessionEvents:
         """All events of the file in order."""
-        if _is_lines(self._head()):
+        if _is_lines(head_of(self.source)):
             yield from self._lines()
-        elif (root := document(self._whole(), self.report)) is not None:
+        elif (root := document(whole_of(self.source, "one exchange"), self.report)) is not None:
             self.report.lines += root.data.count(b"\n") + 1
             yield from self._document(root)
 
@@ -137,20 +137,6 @@ class ExchangeReader:
         else:
             self.talks.remove(talk)
         self.talks = [talk, *self.talks[: TALKS - 1]]
-
-    def _head(self) -> bytes:
-        with self.source.open() as stream:
-            return stream.read(256 * 1024)
-
-    def _whole(self) -> bytes:
-        with self.source.open() as stream:
-            data = stream.read(DOCUMENT_LIMIT + 1)
-        if len(data) > DOCUMENT_LIMIT:
-            raise UnreadableFile(
-                f"{self.source.name}: one JSON document of more than {DOCUMENT_LIMIT >> 20} MB; "
-                "write it as JSON Lines (one exchange a line) to import it"
-            )
-        return data
 
     def _lines(self) -> SessionEvents:
         with self.source.open() as stream:

@@ -352,9 +352,7 @@ def test_numbers_that_are_none_do_not_lose_a_document():
 
 def test_a_document_over_the_limit_says_what_to_do(monkeypatch):
     """A document is held in memory, so it has a limit; JSON Lines have none."""
-    from contextlab.importers.openai_chat import reader
-
-    monkeypatch.setattr(reader, "DOCUMENT_LIMIT", 100)
+    monkeypatch.setattr("contextlab.importers.documents.DOCUMENT_LIMIT", 100)
     with pytest.raises(UnreadableFile, match="write it as JSON Lines"):
         read(as_document(CHAT))
     assert len(read(lines(*CHAT)).items) == 6

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.core.events import FileReport, Place, SessionStart
-from contextlab.importers.base import SessionEvents, Source, UnreadableFile
-from contextlab.importers.documents import DOCUMENT_LIMIT, Node, document
+from contextlab.importers.base import SessionEvents, Source
+from contextlab.importers.documents import Node, document, head_of, whole_of
 from contextlab.importers.lines import records, skip, warn
 from contextlab.importers.message import Call, Message
 from contextlab.importers.openai_chat.chunks import assembled
@@ -46,26 +46,14 @@ class Reader:
 
     def events(self) -> SessionEvents:
         """All events of the file in order."""
-        head = self._head()
+        head = head_of(self.source)
         if _is_lines(head):
             yield from self._lines()
-        elif (root := document(self._whole(), self.report)) is not None:
+        elif (
+            root := document(whole_of(self.source, "one message or conversation"), self.report)
+        ) is not None:
             self.report.lines += root.data.count(b"\n") + 1
             yield from self._document(root)
-
-    def _head(self) -> bytes:
-        with self.source.open() as stream:
-            return stream.read(256 * 1024)
-
-    def _whole(self) -> bytes:
-        with self.source.open() as stream:
-            data = stream.read(DOCUMENT_LIMIT + 1)
-        if len(data) > DOCUMENT_LIMIT:
-            raise UnreadableFile(
-                f"{self.source.name}: one JSON document of more than {DOCUMENT_LIMIT >> 20} MB; "
-                "write it as JSON Lines (one message or conversation a line) to import it"
-            )
-        return data
 
     def _lines(self) -> SessionEvents:
         with self.source.open() as stream:
