@@ -126,6 +126,12 @@ def _resulted(source: Source, item: SourceItem) -> Read:
     return read
 
 
+def _names_port(text: str) -> bool:
+    """Whether an output speaks of a port: only then its figures are read."""
+    may = "ort" in text or not text.isascii()
+    return may and _PORT.search(text) is not None
+
+
 def _is_figure(one: Found) -> bool:
     """A figure of an output (rows=12, item #2) that names nothing: settings of an output are constants."""
     small = one.kind == FactKind.TICKET and one.subject == "#" and len(one.value) < 4
@@ -141,11 +147,12 @@ def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -
     long, over = 0, 0
     for offset, written in parts:
         text = narrow(written)
-        tokens, too_long = token_facts(text)
+        found, too_long = token_facts(text, offset, names=spoken)
         long += too_long
-        found = tokens + (number_facts(text, spoken) if spoken or _PORT.search(text) else [])
-        room = MOST - len(read.found)
+        if spoken or _names_port(text):
+            found += [moved(one, offset) for one in number_facts(text, spoken)]
+        room = max(0, MOST - len(read.found))
         over += max(0, len(found) - room)
-        read.found += [moved(one, offset) for one in found[: max(0, room)]]
+        read.found += found[:room]
     old = read.limits
     read.limits = (old[0] + long, old[1] + (cut > 0), old[2] + cut, old[3] + over)

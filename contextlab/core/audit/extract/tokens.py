@@ -19,13 +19,14 @@ Each distinct word of a text is looked at once. Words longer than LONGEST are co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from contextlab.core.audit.extract.found import Found, moved
 from contextlab.core.audit.language.normalise import canonical, number, path_parts, shown, version
 from contextlab.core.audit.results import FactKind
 
+Reader = Callable[[str], Iterator[Found]]
 LONGEST = 512
 RUNS = re.compile(r"[!-~]++")
 _TOLD = re.compile(r"[0-9/_=\\#]|\w\.\w|::|\(\)|[a-z][A-Z]|E[A-Z]{4}|[a-z](?:Error|Exception)")
@@ -50,9 +51,11 @@ _ROOTS = frozenset(
     """.split()
 )
 _BARE_NAMES = frozenset({"makefile", "dockerfile", "license", "readme", "gemfile", "procfile", "jenkinsfile"})
+_BARE_LETTERS = frozenset(letter for name in _BARE_NAMES for letter in (name[0], name[0].upper()))
 _LINE = re.compile(
     r"(.+?)(?::(\d{1,6})(?::\d{1,6})?|#L(\d{1,6})(?:-L?\d{1,6})?|\((\d{1,6})(?:,\d{1,6})?\))\Z"
 )
+_LINE_ENDS = "0123456789)"
 _PATH = re.compile(r"(?:~|[A-Za-z]:(?=[/\\]))?[\w.@+%\[\]~-]*(?:[/\\][\w.@+%\[\]()~ -]*)*\Z")
 _ESCAPED = re.compile(r"\\[nrt\"']|\A[^:]*\\\\")
 _PORT = re.compile(r"([A-Za-z][\w-]*(?:\.[\w-]+)*|\d{1,3}(?:\.\d{1,3}){3})?:(\d{2,5})\Z")
@@ -76,21 +79,24 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\([^()]
 _JOINED = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z][A-Z]|::|\(\)\Z|\(")
 
 
-def token_facts(text: str) -> tuple[list[Found], int]:
-    """The facts of a text's words at the first place of each, and how many words were too long to look at."""
+def token_facts(text: str, start: int = 0, names: bool = True) -> tuple[list[Found], int]:
+    """The facts of a text's words at the first place of each, and how many words were too long to look at.
+
+    Places count from `start`, where the text begins in its item; `names`: identifiers too.
+    """
     found: list[Found] = []
     too_long = 0
     for token in dict.fromkeys(text.split() if text.isascii() else RUNS.findall(text)):
         if len(token) > LONGEST:
             too_long += 1
-        elif facts := _facts(token):
-            at = text.find(token)
+        elif facts := _facts(token, names):
+            at = start + text.find(token)
             found += [moved(one, at) for one in facts]
     return found, too_long
 
 
 @lru_cache(maxsize=65536)
-def _facts(token: str) -> tuple[Found, ...]:
+def _facts(token: str, names: bool) -> tuple[Found, ...]:
     """What one word says; places count from its beginning."""
     if not _TOLD.search(token) and token.lower() not in _BARE_NAMES:
         return ()
@@ -99,13 +105,34 @@ def _facts(token: str) -> tuple[Found, ...]:
     word = word.rstrip(_CLOSING if not word.endswith("()") else ".,;:!?")
     if word.endswith(")") and "(" not in word:
         word = word.rstrip(")")
-    if len(word) < 2 or not word.isprintable():
+    if len(word) < 2 or word.isdigit() or not word.isprintable():
         return ()
-    for reader in _READERS:
-        facts = tuple(reader(word))
-        if facts:
-            return tuple(moved(one, skipped) for one in facts)
+    for reader in _readers(word, names):
+        if facts := tuple(reader(word)):
+            return tuple(moved(one, skipped) for one in facts) if skipped else facts
     return ()
+
+
+def _readers(word: str, names: bool) -> Iterator[Reader]:
+    """Who may find something in a word, by the signs that it needs: most words have few of them."""
+    if "://" in word:
+        yield _url
+    if "=" in word or "@" in word:
+        yield _pin
+    if "-" in word or "#" in word:
+        yield _ticket
+    if 7 <= len(word) <= 40:
+        yield _commit
+    if ":" in word:
+        yield _port
+    if "=" in word:
+        yield _assigned
+    if "." in word or "/" in word or "\\" in word or word[0] in _BARE_LETTERS:
+        yield _path
+    if not word.islower():
+        yield _code
+    if names:
+        yield _name
 
 
 def _found(kind: FactKind, subject: str, value: str, told: str, strong: bool = False, **more: float) -> Found:
@@ -161,7 +188,7 @@ def _port(word: str) -> Iterator[Found]:
 
 
 def _path(word: str) -> Iterator[Found]:
-    match = _LINE.match(word)
+    match = _LINE.match(word) if word[-1] in _LINE_ENDS else None
     name, line = (
         (match.group(1), match.group(2) or match.group(3) or match.group(4)) if match else (word, None)
     )
@@ -174,6 +201,9 @@ def _path(word: str) -> Iterator[Found]:
 
 def is_path(name: str) -> bool:
     """Whether a word is a path by its looks."""
+    low = "" if "/" in name or "\\" in name else name.casefold()
+    if low and low.rpartition(".")[2] not in _EXTENSIONS and low not in _BARE_NAMES:
+        return False  # nothing but a name, and not of a file
     if not _PATH.match(name) or not any(letter.isalpha() for letter in name):
         return False
     parts = path_parts(name)
@@ -228,6 +258,3 @@ def _name(word: str) -> Iterator[Found]:
     name = word.partition("(")[0]
     if len(name) >= 4:
         yield _found(FactKind.IDENTIFIER, "", name, name)
-
-
-_READERS = (_url, _pin, _ticket, _commit, _port, _assigned, _path, _code, _name)
