@@ -206,7 +206,7 @@ class _Making:
         self.item, self.found = item, found
         self.first = self.last = item.position
         self.voice, self.mentions, self.words, self.gone = item.voice, 1, found.words, False
-        self.edited = item.voice == CALL and is_editing(item)
+        self.edited = found.kind == FactKind.PATH and item.voice == CALL and is_editing(item)
 
     def again(self, item: SourceItem, found: Found) -> None:
         self.last = max(self.last, item.position)
@@ -217,7 +217,8 @@ class _Making:
             self.voice = item.voice
             if found.kind not in (FactKind.PATH, FactKind.PATH_LINE):
                 self.item, self.found = item, found
-        self.edited = self.edited or (item.voice == CALL and is_editing(item))
+        if item.voice == CALL and not self.edited and found.kind == FactKind.PATH:
+            self.edited = is_editing(item)
 
     def fact(self) -> Fact:
         found, item = self.found, self.item

@@ -75,6 +75,8 @@ def written_by(call: SourceItem) -> str:
 
 def patched(call: SourceItem) -> list[str]:
     """The files of a patch."""
+    if "*** " not in call.text:
+        return []
     text = written_by(call) or (call.text if "*** Begin Patch" in call.text[:400] else "")
     if "*** " not in text:
         text = command_line(call)

@@ -155,10 +155,14 @@ def same_version(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     return size > 0 and left[:size] == right[:size]
 
 
+@lru_cache(maxsize=32768)
 def path_parts(text: str) -> tuple[str, ...]:
     """A path's parts, without where it begins from and in one case."""
     parts = text.replace("\\", "/").casefold().split("/")
-    return tuple(part for part in parts if part not in ("", ".", "..", "~"))
+    return tuple([part for part in parts if part not in _NO_PART])
+
+
+_NO_PART = frozenset(("", ".", "..", "~"))
 
 
 def canonical(name: str) -> str:

@@ -47,7 +47,7 @@ class PathGroups:
     @staticmethod
     def _ends_so(parts: Parts, longer: list[Parts]) -> Parts | None:
         """The only longer path that ends with these parts; None where there is none, or several."""
-        if len(longer) > 200:
-            return None
+        if not longer or len(longer) > 200 or len(longer[0]) == len(parts):
+            return None  # none is longer, or too many are: the longest stand first
         ends = [one for one in longer if one[-len(parts) :] == parts]
         return ends[0] if len(ends) == 1 else None
