@@ -37,6 +37,7 @@ from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import stem
 from contextlab.core.audit.results import FactKind
 
+_RUN = re.compile(r"\d[\d.,_]*+")
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.,/#@\\-])[vV]?(\d{1,15}(?:[.,_]\d{1,9}){0,5})(?![\d/\\])"
     r"(?:[ -]?([A-Za-zµ%％]{1,16})(?![A-Za-z0-9_]))?"
@@ -79,9 +80,7 @@ _EAST_WORDED = re.compile(r"([一二两三四五六七八九十])(次|回|个|�
 def number_facts(text: str, spoken: bool) -> list[Found]:
     """The figures of a text that say something; numbers in words only where somebody speaks."""
     found: list[Found] = []
-    for seen, match in enumerate(_NUMBER.finditer(text)):
-        if seen >= _MANY:
-            break
+    for match in islice(_numbers(text), _MANY):
         if match.group(2) is None and _says_nothing(text, match.start(), match.end()):
             continue
         if (fact := _read(text, match)) is not None:
@@ -89,6 +88,14 @@ def number_facts(text: str, spoken: bool) -> list[Found]:
     if spoken:
         found += islice(_in_words(text), _MANY // 10)
     return found
+
+
+def _numbers(text: str) -> Iterator[re.Match[str]]:
+    """The figures that stand on their own: they begin where a run of figures does, or with a v before it."""
+    for run in _RUN.finditer(text):
+        at = run.start()
+        if (match := _NUMBER.match(text, at - 1 if text[at - 1 : at] in ("v", "V") else at)) is not None:
+            yield match
 
 
 def _says_nothing(text: str, start: int, end: int) -> bool:

@@ -63,6 +63,11 @@ _MORE_ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What the rules of a summary by rules (evidence/rules.py) do not look for."""
+_CORRECTING = frozenset(
+    "no nope not wrong incorrect actually nein falsch said told meant asked forgot missed misread misunderstood "
+    "instead sagte gesagt".split()
+)
+"""One of these stands in every English or German sentence that corrects something."""
 _WORD = re.compile(r"[a-z]+")
 _ORDERING = frozenset(
     """
@@ -110,7 +115,7 @@ def person_facts(text: str, first: bool) -> list[Found]:
         text = f"{text[:ENDS]}\n{text[-ENDS:]}"
     found: list[Found] = []
     for sentence in sentences(text):
-        if not first and _CORRECTION.search(sentence) and len(sentence) > 8:
+        if not first and len(sentence) > 8 and _has(sentence, _CORRECTING) and _CORRECTION.search(sentence):
             found.append(told(FactKind.USER_CORRECTION, text, sentence))
         if _orders(sentence) and not withdraws(sentence):
             found.append(told(FactKind.RULE, text, sentence))
@@ -207,9 +212,14 @@ def has_words(text: str) -> bool:
     return bool(prose(text))
 
 
+def _has(sentence: str, words: frozenset[str]) -> bool:
+    """Whether a sentence may say one of the words; one in another script always may."""
+    return not sentence.isascii() or not words.isdisjoint(_WORD.findall(sentence.lower()))
+
+
 def _orders(sentence: str) -> bool:
     """Whether a sentence is a rule: what things do not do (`these patterns don't match`) is none."""
-    if sentence.isascii() and _ORDERING.isdisjoint(_WORD.findall(sentence.lower())):
+    if not _has(sentence, _ORDERING):
         return False
     if not is_rule(sentence):
         return _MORE_ORDERS.search(sentence) is not None and not sentence.endswith(("?", "？"))

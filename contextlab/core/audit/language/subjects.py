@@ -8,15 +8,15 @@ from contextlab.core.audit.language.words import content
 
 BEFORE, BEHIND = 90, 60
 """Characters on either side that are looked at, at most."""
-_HARD = re.compile(r"[\n。；;！!?？]|\.(?= )")
-_NAMES = re.compile(r"[_./:@-]")
+_HARD = re.compile(r"[\n。；;！!?？.](?:(?<!\.)|(?= ))")
 
 
 def around(text: str, start: int, end: int) -> frozenset[str]:
-    """The content words around a place, within its sentence; names are taken apart."""
+    """The content words around a place, within its sentence."""
     before = text[max(0, start - BEFORE) : start]
-    begin = max((cut.end() for cut in _HARD.finditer(before)), default=0)
+    begin = 0
+    for cut in _HARD.finditer(before):
+        begin = cut.end()
     behind = text[end : end + BEHIND]
     stop = _HARD.search(behind)
-    clause = before[begin:] + " " + (behind[: stop.start()] if stop else behind)
-    return content(_NAMES.sub(" ", clause))
+    return content(before[begin:] + " " + (behind[: stop.start()] if stop else behind))
