@@ -78,6 +78,15 @@ def test_a_report_to_send(client: Client, base: str) -> None:
     )
 
 
+def test_a_report_of_one_compaction(client: Client, base: str) -> None:
+    """One compaction alone can be sent; one that there is not is not found."""
+    text = client.get(f"{base}/audit/1/report.html").content.decode()
+    assert "Compaction 1, before step 66" in text
+    assert "Micro-compaction" not in text
+    assert "Micro-compaction 1" in client.get(f"{base}/audit/micro/1/report.html").content.decode()
+    assert client.get(f"{base}/audit/9/report.html").status_code == 404
+
+
 def test_over_the_api(client: Client, session: Session) -> None:
     """202 with the run while it is made; then what the command line tells, with the items' own ids."""
     address = f"/api/sessions/{session.uid}/audit/"

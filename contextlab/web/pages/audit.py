@@ -89,22 +89,35 @@ def ledger(request: HttpRequest, uid: UUID, number: int, micro: bool = False) ->
 
 
 @require_GET
-def report(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """The audit as one HTML file that needs nothing else, to send to somebody; `?redact` takes secrets out by shape."""
+def report(request: HttpRequest, uid: UUID, number: int | None = None, micro: bool = False) -> HttpResponse:
+    """A session's audit, or one compaction's, as one HTML file that needs nothing else, to send to somebody.
+
+    `?redact` takes secrets out by their shape and name.
+    """
     session = open_session(request, uid).session
     found, _ = audits.open_audit(session)
     if found is None:
         return redirect("audit", uid=uid)
     page = reads.audit_page(session, found)
-    ledgers = [
-        reads.ledger_page(found, line.number, line.micro, most=REPORT_FACTS) for line in page.compactions
-    ]
-    values = {"session": session, "page": page, "ledgers": ledgers, "redacted": "redact" in request.GET}
+    wanted = [one for one in page.compactions if number is None or (one.number, one.micro) == (number, micro)]
+    if number is not None and not wanted:
+        raise Http404("The session has no such compaction.")
+    of_these = {(one.number, one.micro) for one in wanted}
+    values = {
+        "session": session,
+        "page": page,
+        "findings": [
+            one for one in page.findings if number is None or (one.compaction, one.micro) in of_these
+        ],
+        "ledgers": [reads.ledger_page(found, one.number, one.micro, most=REPORT_FACTS) for one in wanted],
+        "redacted": "redact" in request.GET,
+    }
     text = str(render_to_string("reports/audit.html", values))
     if values["redacted"]:
         text = redact(text)
     response = HttpResponse(text, content_type="text/html; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="audit-{session.uid.hex[:8]}.html"'
+    part = "" if number is None else f"-{'micro-' if micro else ''}compaction-{number}"
+    response["Content-Disposition"] = f'attachment; filename="audit-{session.uid.hex[:8]}{part}.html"'
     return response
 
 
@@ -131,5 +144,12 @@ urlpatterns = [
     path("sessions/<uuid:uid>/audit/<place:number>", ledger, name="ledger"),
     path("sessions/<uuid:uid>/audit/micro/<place:number>", ledger, {"micro": True}, name="micro-ledger"),
     path("sessions/<uuid:uid>/audit/report.html", report, name="audit-report"),
+    path("sessions/<uuid:uid>/audit/<place:number>/report.html", report, name="ledger-report"),
+    path(
+        "sessions/<uuid:uid>/audit/micro/<place:number>/report.html",
+        report,
+        {"micro": True},
+        name="micro-ledger-report",
+    ),
     path("sessions/<uuid:uid>/findings", dismiss, name="dismiss"),
 ]
