@@ -72,11 +72,11 @@ class Facts:
         for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
             sharing = self._sharing(dimension)
             for known in {id(one): one for word in context for one in sharing.get(word, ())}.values():
+                if len(known.words & context) <= mine or known.words <= fact.words:
+                    continue
                 shared = len(known.words & fact.words)
-                own = bool(shared) and (
-                    known.value == fact.value or 2 * shared >= min(len(known.words), len(fact.words))
-                )
-                if not own and len(known.words & context) > mine and not known.words <= fact.words:
+                alike = known.value == fact.value or 2 * shared >= min(len(known.words), len(fact.words))
+                if not (shared and alike):
                     return True
         return False
 

@@ -124,6 +124,7 @@ def shown(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.10g}"
 
 
+@lru_cache(maxsize=8192)
 def close(told: float, true: float, dimension: str) -> bool:
     """Whether one number tells another: equal, or (but for ports) rounded to two figures or more."""
     if told == true:

@@ -34,14 +34,16 @@ def judge_amount(case: Case, fact: Fact) -> Judgement:
     """A port, a number with a unit, a setting that is a number."""
     amount = float(fact.value)
     dimension = "port" if fact.kind == FactKind.PORT else fact.subject
-    told = _told(case, fact)
-    same = [one for one in told if one.amount is not None and close(one.amount, amount, dimension)]
+    same: list[Found] = []
+    others: list[Found] = []
+    for one in _told(case, fact):
+        agrees = one.amount is not None and close(one.amount, amount, dimension)
+        (same if agrees else others).append(one)
     for one in same:
         if not case.facts.is_anothers(fact, case.index.context(one)):
             return kept(one.start, one.end)
     if (raw := _raw(case, fact)) is not None:
         return raw
-    others = [one for one in told if one not in same]
     best: tuple[float, Found] | None = None
     for one in others:
         score = _changes(case, fact, one)
@@ -55,7 +57,8 @@ def judge_amount(case: Case, fact: Fact) -> Judgement:
 def _told(case: Case, fact: Fact) -> list[Found]:
     found: list[Found] = []
     for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
-        found += [one for one in case.index.amounts.get(dimension, ()) if one not in found]
+        told = case.index.amounts.get(dimension, [])
+        found = found + [one for one in told if one not in found] if found else told
     return found
 
 
