@@ -74,6 +74,11 @@ class Index:
         return self.text.lower()
 
     @cached_property
+    def between_slashes(self) -> frozenset[str]:
+        """What stands between slashes in it, in one case: the middle of a path is among them."""
+        return frozenset(self.folded.split("/"))
+
+    @cached_property
     def found(self) -> list[Found]:
         """Its facts of words and figures."""
         return token_facts(self.close)[0] + number_facts(self.close, spoken=True)

@@ -18,7 +18,6 @@ A slip counts only where the text's word is nowhere in the source and the right 
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.tokens import is_path
@@ -62,8 +61,10 @@ def _path(case: Case, path: str) -> Judgement | None:
             )
         return kept(bare.start, bare.end)
     joined = "/".join(parts[-3:])
-    at = index.folded.find(f"{joined}/")
-    at = at if at >= 0 else find_word(index.folded, joined)
+    may = len(parts) < 3 or parts[-2] in index.between_slashes
+    at = index.folded.find(joined) if may else -1
+    if at >= 0 and (at := index.folded.find(f"{joined}/", at)) < 0:
+        at = find_word(index.folded, joined)
     if at < 0 and "." not in parts[-1] and len(parts) > 1:
         at = index.folded.find("/".join(parts[-2:]) + "/")
     if at < 0 and len(parts) == 1:
@@ -191,14 +192,15 @@ def judge_command(case: Case, fact: Fact) -> Judgement:
     telling = sorted(word for word in words if len(word) > 2 and word[0] not in "-<>0123456789")[:24]
     if len(telling) < 2:
         return DROPPED
-    hits: Counter[int] = Counter()
+    hits: dict[int, int] = {}
     for word in telling:
         last = word.rpartition("/")[2]
-        hits.update(index.spots(word) or (index.spots(last) if len(last) > 3 else []))
-    number, best = max(hits.items(), key=lambda pair: (pair[1], -pair[0]), default=(0, 0))
+        for number in index.spots(word) or (index.spots(last) if len(last) > 3 else ()):
+            hits[number] = hits.get(number, 0) + 1
+    best = max(hits.values(), default=0)
     if best < 2 or best < 0.5 * len(telling):
         return DROPPED
-    where = index.sentences[number]
+    where = index.sentences[min(number for number, count in hits.items() if count == best)]
     if best >= 0.75 * len(telling):
         return kept(where.start, where.end)
     return partial(where.start, where.end, "Some of its words stand there.")
