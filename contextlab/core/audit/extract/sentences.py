@@ -89,8 +89,8 @@ _REPEATED = re.compile(
     re.IGNORECASE,
 )
 _DECIDING = (
-    "decid", "decision", "we'll ", "we will ", "go with", "going with", "settled on", "opted for", "we chose",
-    "agreed ", "entsch", "beschlossen", "wir ", "let's ", "decision",
+    "deci", "we'll ", "we will ", "go with", "going with", "settled on", "opted for", "we chose",
+    "agreed ", "entsch", "beschlossen", "wir ", "let's ",
 )  # fmt: skip
 """One of these stands in every text that decides something (see evidence/rules.py): most texts have none."""
 _WITHDRAWN = re.compile(
@@ -137,7 +137,10 @@ def agent_decisions(text: str) -> list[Found]:
 
 def _may_decide(text: str) -> bool:
     low = text.lower()
-    return not low.isascii() or any(mark in low for mark in _DECIDING)
+    for mark in _DECIDING:
+        if mark in low:
+            return True
+    return not low.isascii()
 
 
 def questions(text: str) -> list[Found]:

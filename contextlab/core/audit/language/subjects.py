@@ -14,9 +14,9 @@ _HARD = re.compile(r"[\n。；;！!?？.](?:(?<!\.)|(?= ))")
 def around(text: str, start: int, end: int) -> frozenset[str]:
     """The content words around a place, within its sentence."""
     before = text[max(0, start - BEFORE) : start]
+    behind = text[end : end + BEHIND]
     begin = 0
     for cut in _HARD.finditer(before):
         begin = cut.end()
-    behind = text[end : end + BEHIND]
     stop = _HARD.search(behind)
-    return content(before[begin:] + " " + (behind[: stop.start()] if stop else behind))
+    return content(f"{before[begin:]} {behind[: stop.start()] if stop else behind}")
