@@ -123,13 +123,16 @@ class Merger:
 
     def _take(self, item: SourceItem, one: Found) -> None:
         if one.kind in (FactKind.PATH, FactKind.PATH_LINE):
-            one = one._replace(subject=self.groups.name(one.subject))
-        if one.amount is not None and (one.key, one.words) not in self.told:
-            self.told.add((one.key, one.words))
+            name = self.groups.name(one.subject)
+            if name != one.subject:
+                one = one._replace(subject=name)
+        key = one.key
+        if one.amount is not None and (key, one.words) not in self.told:
+            self.told.add((key, one.words))
             for dimension in dimensions(one):
                 self.amounts[dimension].append(one)
         self.said[one.kind, one.subject].add(one.value)
-        several = self.made.setdefault(one.key, [])
+        several = self.made.setdefault(key, [])
         if one.stale:
             return
         for made in several:

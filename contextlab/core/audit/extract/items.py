@@ -79,8 +79,8 @@ def _spoken(item: SourceItem, sentences: list[Found]) -> Read:
 
 def _called(source: Source, item: SourceItem) -> Read:
     result = None if item.result is None else source.item(item.result)
-    read = Read(command_facts(item, result.text if result else "", bool(result and result.failed)))
     line = command_line(item)
+    read = Read(command_facts(item, line, result.text if result else "", bool(result and result.failed)))
     if line:
         start = max(0, item.text.find(line[:40]))
         _add(read, [(start, line[:WRITTEN])], spoken=False, cut=max(0, len(line) - WRITTEN))

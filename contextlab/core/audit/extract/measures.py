@@ -17,6 +17,7 @@ _JOINTS = (
     "defaults to", "set to", "is now", "was set to", "equals", "stays at", "stays", "is", "of", "to", "at", "was", "be",
 )  # fmt: skip
 _SIGNS = (":=", "==", "=>", "->", "=", ":", "→", "设为", "改为", "为", "是", "は", "を", "に")
+_GIVING = _SIGNS + _JOINTS
 NO_NOUN = frozenset(
     "the and for with about over under than only after before from into least most some all these those takes took "
     "has have had are were was step phase line lines page section chapter item option part point case number figure "
@@ -55,6 +56,8 @@ def unit_behind(text: str, match: re.Match[str]) -> tuple[str, float, int]:
 def name_before(before: str) -> str:
     """The name that a value is given to (ttl = 30, `ttl` is 30, ttl: 30, ttl of 30), empty where there is none."""
     left = before.rstrip(" `\"'*")
+    if not left.endswith(_GIVING):
+        return ""
     for sign in _SIGNS:
         if left.endswith(sign):
             return _last_name(left[: -len(sign)])

@@ -109,9 +109,8 @@ def code_of(text: str) -> int | None:
     return None
 
 
-def command_facts(call: SourceItem, outcome: str, failed: bool) -> list[Found]:
-    """The command of a call with its exit code."""
-    line = command_line(call)
+def command_facts(call: SourceItem, line: str, outcome: str, failed: bool) -> list[Found]:
+    """The command of a call, its command line, with its exit code."""
     if not line:
         return []
     told = short(line, 160)

@@ -25,6 +25,7 @@ class PathGroups:
     def __init__(self, paths: Iterable[str]) -> None:
         """All paths that are to be told apart."""
         self._names: dict[str, str] = {}
+        self._asked: dict[str, str] = {}
         written: dict[Parts, str] = {}
         for path in paths:
             parts = path_parts(path)
@@ -42,7 +43,10 @@ class PathGroups:
 
     def name(self, path: str) -> str:
         """The one name of a file."""
-        return self._names.get("/".join(path_parts(path)), path)
+        known = self._asked.get(path)
+        if known is None:
+            known = self._asked[path] = self._names.get("/".join(path_parts(path)), path)
+        return known
 
     @staticmethod
     def _ends_so(parts: Parts, longer: list[Parts]) -> Parts | None:
