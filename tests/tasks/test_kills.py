@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.broker, pytest.mark.kills, pytest.mark.slow, pytest.mark.timeout(400)]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PLACES = {"asking", "answered", "committing", "committed"}
