@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import timedelta
-from typing import Any
 
 import zstandard
 from django.db import transaction
@@ -131,12 +130,6 @@ def dismiss(session: Session, key: str, dismissed: bool = True) -> bool:
     """Put a finding aside or take it back; False where there is none."""
     rows = FindingRecord.objects.filter(session=session, key=key)
     return bool(rows.update(dismissed_at=timezone.now() if dismissed else None))
-
-
-def read_payload(found: SessionAudit) -> dict[str, Any]:
-    """The audit's values."""
-    answer: dict[str, Any] = json.loads(zstandard.ZstdDecompressor().decompress(bytes(found.payload)))
-    return answer
 
 
 def _keep(work: Work, session: Session, done: Audit) -> bool:

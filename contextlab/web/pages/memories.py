@@ -30,14 +30,15 @@ def memories(request: HttpRequest) -> HttpResponse:
     filters = filters_of(request.GET)
     page = reads.memory_page(workspace.pk, filters)
     costs = workspace_costs(workspace.pk, filters.project)
+    choices = reads.choices(workspace.pk)
     values = {
         "nav": "memories",
         "page": page,
         "filters": filters,
-        "choices": reads.choices(workspace.pk),
+        "choices": choices,
         "types": [
             (name, number, address(replace(filters, type="" if filters.type == name else name, cursor="")))
-            for name, number in reads.choices(workspace.pk).types
+            for name, number in choices.types
         ],
         "before": address(replace(filters, cursor=page.before)) if page.before else "",
         "after": address(replace(filters, cursor=page.after)) if page.after else "",
