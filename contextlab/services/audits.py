@@ -20,7 +20,7 @@ from django.utils import timezone
 from contextlab.core.audit.answers import audit_answer
 from contextlab.core.audit.auditing import audit
 from contextlab.core.audit.reconcile import Unexplained
-from contextlab.core.audit.results import Audit, FactKind, FactVerdict, Finding, Severity
+from contextlab.core.audit.results import Audit, CompactionAudit, FactKind, FactVerdict, Finding, Severity
 from contextlab.core.events import Compaction
 from contextlab.core.items import Injected
 from contextlab.core.timeline import CompactionRow
@@ -142,6 +142,7 @@ def _keep(work: Work, session: Session, done: Audit) -> bool:
         "compactions": sum(not one.micro for one in done.compactions),
         "changed": sum(one.ledger.count(FactVerdict.CHANGED) for one in done.compactions),
         "lost_rules": _lost_rules(done),
+        "counts": {str(one.number): _counts(one) for one in done.compactions if not one.micro},
         "payload": zstandard.ZstdCompressor(6).compress(text.encode("ascii")),
     }
     with transaction.atomic():
@@ -192,6 +193,10 @@ def _key(one: Finding) -> str:
     about = one.positions[0] if one.positions else one.title
     said = f"{one.kind}:{one.micro}:{one.compaction}:{about}:{one.title[:40]}"
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def _counts(one: CompactionAudit) -> dict[str, int]:
+    return {str(verdict): one.ledger.count(verdict) for verdict in FactVerdict}
 
 
 def _lost_rules(done: Audit) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 from django.utils import timezone
 
 from contextlab.queries import audit as reads
@@ -46,6 +49,22 @@ def test_what_the_sample_lost_is_found(session: Session) -> None:
     assert ledger is not None
     assert {fact.verdict for fact in ledger.facts} == {"changed"}
     assert all(0 <= fact.source < session.items for fact in ledger.facts)
+
+
+def test_lists_read_the_counts_of_facts_without_the_audit(session: Session) -> None:
+    """The counts of each compaction are kept beside the audit, for audits made before that was so as well."""
+    found = audited(session)
+    told = {
+        str(line.number): dict(line.counts)
+        for line in reads.audit_page(session, found).compactions
+        if not line.micro
+    }
+    assert told["1"]["changed"] > 0
+    assert found.counts == told
+    SessionAudit.objects.update(counts={})
+    import_module("contextlab.store.migrations.0014_compaction_list").fill_counts(apps, None)
+    found.refresh_from_db()
+    assert found.counts == told
 
 
 def test_what_the_figures_say_and_the_log_does_not(session: Session) -> None:

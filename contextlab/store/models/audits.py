@@ -22,6 +22,8 @@ class SessionAudit(models.Model):
     changed = models.IntegerField(default=0)
     """Values that a summary changed, over all compactions."""
     lost_rules = models.IntegerField(default=0)
+    counts = models.JSONField(default=dict)
+    """Facts by verdict of each compaction that is not micro, by its number (as text): what lists read."""
     payload = models.BinaryField()
     """zstd, JSON: core.audit.answers.audit_answer with positions in the place of ids."""
     made_at = models.DateTimeField(auto_now=True)

@@ -87,7 +87,10 @@ class CompactionJob(models.Model):
     seconds = models.FloatField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["session", "-id"], name="compaction_session")]
+        indexes = [
+            models.Index(fields=["session", "-id"], name="compaction_session"),
+            models.Index(fields=["-asked_at", "-id"], name="compaction_asked"),
+        ]
 
 
 class ModelAnswer(models.Model):

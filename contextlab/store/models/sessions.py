@@ -263,6 +263,9 @@ class CompactionRecord(SessionRow):
                 fields=["session", "revision", "micro", "number"], name="compaction_number"
             )
         ]
+        indexes = [
+            models.Index(fields=["-ts", "-id"], name="compaction_newest", condition=models.Q(micro=False))
+        ]
 
 
 class ContentCount(models.Model):
