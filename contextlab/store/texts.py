@@ -69,6 +69,28 @@ def read_texts(
     return texts
 
 
+class Segments:
+    """Segments of a session's texts, each decoded once: for texts that are read together."""
+
+    def __init__(self, session_id: int, revision: int, numbers: Iterable[int]) -> None:
+        """Read these segments; those that are gone have no texts."""
+        rows = TextSegment.objects.filter(session_id=session_id, revision=revision)
+        self._bytes = _segments(rows, numbers)
+        # In ASCII a letter is a byte, so that parts can be cut out of the decoded text.
+        self._letters = {
+            number: data.decode("ascii") for number, data in self._bytes.items() if data.isascii()
+        }
+
+    def text(self, number: int, offset: int, length: int) -> str:
+        """The text at this place; empty where its segment is gone."""
+        letters = self._letters.get(number)
+        if letters is not None:
+            part = letters[offset : offset + length]
+            return part if len(part) == length else ""
+        data = self._bytes.get(number, b"")[offset : offset + length]
+        return data.decode() if len(data) == length else ""
+
+
 def read_texts_of(refs: Iterable[tuple[int, int, TextRef]]) -> dict[tuple[int, int], str]:
     """Texts by (session, position) of a few items of many sessions, given as (session, revision, TEXT_COLUMNS)."""
     wanted = list(refs)

@@ -8,28 +8,36 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import zstandard
+from django.db.models import QuerySet
 
 from contextlab.core.codec import item_fields, read_items
 from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, Item, Kind, Reason, Verdict
 from contextlab.core.projecting.stand_ins import cleared_text
+from contextlab.core.projection import NONE, last_index
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.queries.fires import summary_before
 from contextlab.queries.views import layer_at
 from contextlab.services.compaction.replayed import ends_changed, fates_at_end, fates_before
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.store.items import ITEM_COLUMNS, items_of_rows
+from contextlab.store.items import load_items
 from contextlab.store.models import CompactionRecord, ItemRecord, MemoryVersion, Session, StepRecord, View
 
 CHUNK = 2000
+STRETCH = 20_000
+"""Items that are read at a stroke; of more the decoded segments are not held at once."""
 MOST_FATES = 10_000_000
 OF_LOG = frozenset({
     Reason.ABANDONED_BRANCH, Reason.CONTEXT_CLEARED, Reason.ROLLED_BACK, Reason.EARLIER_FILE, Reason.LOG_SUMMARY,
     Reason.UI_ONLY,
 })  # fmt: skip
 """Why items leave memory in the view of a policy, besides its own compactions."""
+
+
+Placed = tuple[int, Item]
+"""An item of the log and its position there."""
 
 
 @dataclass(slots=True)
@@ -62,6 +70,10 @@ def read_memory(
     """The memory of a view before a step, or as a compaction of the log found it; raises BadRequest."""
     if view.kind == View.Kind.BRANCH:
         return read_branch(view)
+    if view.kind == View.Kind.LIVE:
+        from contextlab.services.live.memory import read_live  # written in terms of this module
+
+        return read_live(view)
     if before_compaction is not None:
         return _before_compaction(session, view, before_compaction)
     at_step = session.steps + 1 if before_step is None else before_step
@@ -99,16 +111,17 @@ def _before_compaction(session: Session, view: View, number: int) -> Held:
 def _held(held: Held, found: list[Fate], without: int | None = None) -> Held:
     """The memory with its items, by their fates; `without` the item at this position."""
     session = held.session
-    rows = [row for row in _rows(session, held.upto, found) if row["position"] != without]
-    items = _items(session, rows, found)
-    cleared = _cleared(found)
-    held.changed = frozenset(row["native_id"] for row in rows if row["position"] in cleared)
-    held.positions = {row["native_id"]: row["position"] for row in rows}
+    placed = [one for one in _standing(session, held.upto, found) if one[0] != without]
+    if cleared := _cleared(found):
+        held.changed = frozenset(item.id for at, item in placed if at in cleared)
+        placed = _as_seen(session, placed, cleared)
+    items = [item for _, item in placed]
+    held.positions = {item.id: at for at, item in placed}
     held.out = tuple(one for one in found if one.left_out)
-    summary = next((item for item in reversed(items) if item.kind == Kind.SUMMARY), None)
+    last = last_index(items, lambda item: item.kind == Kind.SUMMARY)
+    summary = items.pop(last) if last != NONE else None
     if summary is not None:
         held.summary_at = held.positions[summary.id]
-        items.remove(summary)
     held.snapshot = Snapshot(tuple(items), summary.text if summary else None)
     return held
 
@@ -128,13 +141,13 @@ def read_branch(view: View, version: int | None = None) -> Held:
         upto = view.base_upto  # the log may have gone on before it came to the branch's step
     stored = unpack(bytes(found.payload))
     names = [one for one in stored if isinstance(one, str)]
-    log = {item.id: (item, at) for item, at in _named(session, names)}
+    log = {item.id: (at, item) for at, item in _named(session, names)}
     items = [
-        log[one][0] if isinstance(one, str) else one
+        log[one][1] if isinstance(one, str) else one
         for one in stored
         if not isinstance(one, str) or one in log
     ]
-    positions = {name: at for name, (_, at) in log.items()}
+    positions = {name: at for name, (at, _) in log.items()}
     whole = _places(session, [one.id for one in stored if not isinstance(one, str)])
     snapshot = Snapshot(tuple(items), found.summary, _last_result(found), found.version)
     return Held(
@@ -171,46 +184,36 @@ def _upto(session: Session, step: int) -> int:
     return rows.values_list("upto", flat=True).first() or 0
 
 
-def _rows(session: Session, upto: int, found: list[Fate]) -> list[dict[str, Any]]:
-    """Rows of the items below `upto` of which something stands in the context."""
+def _standing(session: Session, upto: int, found: list[Fate]) -> list[Placed]:
+    """The items below `upto` of which something stands in the context."""
     gaps = [(fate.first, fate.last) for fate in found if fate.left_out]
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
-    records = records.exclude(kind=KIND_CODE[Kind.UI]).order_by("position")
-    rows: list[dict[str, Any]] = []
+    records = _records(session).exclude(kind=KIND_CODE[Kind.UI]).order_by("position")
+    placed: list[Placed] = []
     at = 0
     for first, last in (*gaps, (upto, upto)):
-        if first > at:
-            rows += records.filter(position__gte=at, position__lt=first).values(*ITEM_COLUMNS)
+        for start in range(at, first, STRETCH):
+            end = min(first, start + STRETCH)
+            placed += load_items(session, records.filter(position__gte=start, position__lt=end))
         at = max(at, last + 1)
-    return rows
+    return placed
+
+
+def _records(session: Session) -> QuerySet[ItemRecord]:
+    return ItemRecord.objects.filter(session=session, revision=session.revision)
 
 
 def _places(session: Session, names: list[str]) -> dict[str, int]:
     """Where items of the log stand, of these ids."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
     found: dict[str, int] = {}
     for start in range(0, len(names), CHUNK):
-        rows = records.filter(native_id__in=names[start : start + CHUNK])
+        rows = _records(session).filter(native_id__in=names[start : start + CHUNK])
         found.update(rows.values_list("native_id", "position"))
     return found
 
 
-def _named(session: Session, names: list[str]) -> Iterable[tuple[Item, int]]:
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+def _named(session: Session, names: list[str]) -> Iterable[Placed]:
     for start in range(0, len(names), CHUNK):
-        rows = list(records.filter(native_id__in=names[start : start + CHUNK]).values(*ITEM_COLUMNS))
-        for row, item in zip(rows, _items(session, rows, []), strict=True):
-            yield item, row["position"]
-
-
-def _items(session: Session, rows: list[dict[str, Any]], found: list[Fate]) -> list[Item]:
-    cleared = _cleared(found)
-    tools = {row["position"]: row["tool"] for row in rows if row["tool"]}
-    items = items_of_rows(session, rows)
-    return [
-        _as_seen(item, row, cleared[row["position"]], tools) if row["position"] in cleared else item
-        for item, row in zip(items, rows, strict=True)
-    ]
+        yield from load_items(session, _records(session).filter(native_id__in=names[start : start + CHUNK]))
 
 
 def _cleared(found: list[Fate]) -> dict[int, str]:
@@ -223,8 +226,24 @@ def _cleared(found: list[Fate]) -> dict[int, str]:
     }
 
 
-def _as_seen(item: Item, row: dict[str, Any], reason: str, tools: dict[int, str]) -> Item:
-    """A cleared result with its placeholder."""
-    tool = item.tool or tools.get(row["pair"] if row["pair"] is not None else -1)
-    text = cleared_text(reason, tool, item.call_id, item.text)
-    return replace(item, text=text, chars=len(text), tokens=None)
+def _as_seen(session: Session, placed: list[Placed], cleared: dict[int, str]) -> list[Placed]:
+    """The items, each cleared result with its placeholder, which names the tool of its call."""
+    tools = {at: item.tool for at, item in placed if item.tool}
+    calls = _calls(session, [at for at, item in placed if at in cleared and not item.tool])
+    seen = []
+    for at, item in placed:
+        if at in cleared:
+            tool = item.tool or tools.get(calls.get(at, -1))
+            text = cleared_text(cleared[at], tool, item.call_id, item.text)
+            item = replace(item, text=text, chars=len(text), tokens=None)  # noqa: PLW2901
+        seen.append((at, item))
+    return seen
+
+
+def _calls(session: Session, results: list[int]) -> dict[int, int]:
+    """Positions of the calls that these results answer."""
+    found: dict[int, int] = {}
+    for start in range(0, len(results), CHUNK):
+        rows = _records(session).filter(position__in=results[start : start + CHUNK], pair__isnull=False)
+        found.update((at, call) for at, call in rows.values_list("position", "pair") if call is not None)
+    return found

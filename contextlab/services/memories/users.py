@@ -19,7 +19,7 @@ from contextlab.services.memories.asking import ALLOW_FIRST, BadRequest
 from contextlab.services.memories.settings import settings_of, switches_of
 from contextlab.services.runs import Refused, TryAgain
 from contextlab.services.work import Outcome, Work
-from contextlab.store.items import ITEM_COLUMNS, items_of_rows
+from contextlab.store.items import load_items
 from contextlab.store.models import (
     ItemRecord,
     Run,
@@ -125,8 +125,9 @@ def request_remembering_session(session: Session, user_id: str, confirm: bool) -
         session=session, revision=session.revision, kind=KIND_CODE[Kind.USER], injected=""
     )
     talk, size = [], 0
-    for row in rows.order_by("-position").values(*ITEM_COLUMNS)[:MOST_PROMPTS]:
-        text = items_of_rows(session, [row])[0].text.strip()[:LONGEST]
+    newest = list(rows.order_by("-position").values_list("position", flat=True)[:MOST_PROMPTS])
+    for _, item in load_items(session, rows.filter(position__in=newest).order_by("-position")):
+        text = item.text.strip()[:LONGEST]
         size += len(text)
         if size > MOST_SAID:
             break
