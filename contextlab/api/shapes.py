@@ -82,6 +82,38 @@ class CompactionShape(Shape):
     ts = Time(allow_null=True)
 
 
+class CompactionLineShape(Shape):
+    """A compaction of the workspace: one that a log records, or one that was made here."""
+
+    origin = Text(help_text="log, hand or auto")
+    detected = Yes(help_text="the log does not say that it happened: it shows")
+    run = serializers.UUIDField(allow_null=True, help_text="of one made here: GET /api/compactions/{run}/")
+    number = Number(allow_null=True, help_text="of one of a log: its number in the session")
+    session = serializers.UUIDField()
+    title = Text()
+    project = Text()
+    role = Text()
+    agent = Text()
+    state = Text(
+        help_text="queued, running, done, noop, conflict, failed or cancelled; those of logs are done"
+    )
+    reason = Text(help_text="why nothing was done, or what went wrong")
+    at_step = Number(allow_null=True, help_text="the step that the memory stands before")
+    trigger = Text()
+    policy = Text(help_text="empty for those of logs")
+    tokens_before = Number(allow_null=True)
+    before_source = Text(help_text="logged, reported, counted or estimated; empty for unknown")
+    tokens_after = Number(allow_null=True)
+    after_source = Text()
+    opaque = Yes(help_text="what the summary says cannot be read")
+    facts = serializers.DictField(
+        child=Number(), allow_null=True, help_text="facts of what left, by verdict; null: not audited"
+    )
+    branch = Text(allow_null=True)
+    version = Number(allow_null=True, help_text="of the branch's memory that it made")
+    at = Time(allow_null=True)
+
+
 class ChildShape(Shape):
     """A session that a tool call of this one started."""
 

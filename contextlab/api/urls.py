@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 from contextlab.api import (
     audit,
     cache,
+    compaction_list,
     compactions,
     decisions,
     diff,
@@ -57,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("search/", last_seen.Search.as_view()),
     path("compactions/<uuid:uid>/", compactions.CompactionOne.as_view()),
     path("compactions/<uuid:uid>/cancel/", compactions.CompactionCancel.as_view()),
+    path("compactions/", compaction_list.AllCompactions.as_view()),
     path("policies/", policies.PolicyList.as_view()),
     path("policies/validate/", policies.PolicyCheck.as_view()),
     path("policies/schema/", policies.PolicySchema.as_view()),

@@ -68,6 +68,12 @@ def find_session(workspace_id: int, uid: UUID) -> Session | None:
     return mine.select_related("file", "parent", "forked_from").defer("file__report", *_BARS).first()
 
 
+def session_title(workspace_id: int, uid: UUID) -> str | None:
+    """How a session is called; None when the workspace has no such one."""
+    found = Session.objects.filter(workspace_id=workspace_id, uid=uid).values_list("title", flat=True).first()
+    return found if found is None else found or "Untitled session"
+
+
 def find_view(session: Session, name: str) -> ViewLine | None:
     """A view of the session; None while it has never been projected."""
     columns = [field.name for field in fields(ViewLine)]

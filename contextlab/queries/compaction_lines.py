@@ -1,0 +1,170 @@
+"""A compaction as a line of the workspace's list, with what stands in other tables for a page of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q
+
+from contextlab.core.audit.results import FactVerdict
+from contextlab.store.models import FINISHED, CompactionJob, MemoryVersion, SessionAudit, StepRecord
+
+_SESSION = tuple(f"session__{name}" for name in ("uid", "title", "project", "role", "agent", "revision"))
+_OF_LOG = (
+    "id", "session_id", *_SESSION, "ts", "number", "at_step", "origin", "trigger", "opaque", "pre_tokens",
+    "post_tokens",
+)  # fmt: skip
+_OF_JOB = (
+    "id", "session_id", *_SESSION, "asked_at", "at_step", "before_step", "trigger", "policy_name", "method", "reason",
+    "tokens_before", "tokens_after", "token_source", "run__uid", "run__state", "run__doing", "run__error",
+)  # fmt: skip
+COLUMNS = (_OF_LOG, _OF_JOB)
+"""By whether it was made here."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEntry:
+    """A compaction of the workspace."""
+
+    origin: str
+    """log, hand or auto."""
+    detected: bool
+    """The log does not say that it happened: it shows."""
+    run: UUID | None
+    """Of one that was made here."""
+    number: int | None
+    """Of one of a log."""
+    session: UUID
+    title: str
+    project: str
+    role: str
+    agent: str
+    state: str
+    doing: str
+    reason: str
+    """Why nothing was done, or what went wrong."""
+    at_step: int | None
+    """The step that the memory stands before."""
+    trigger: str
+    policy: str
+    """Empty for those of logs: their policy is the agent's own."""
+    tokens_before: int | None
+    before_source: str
+    """logged, reported, counted or estimated; empty for unknown."""
+    tokens_after: int | None
+    after_source: str
+    opaque: bool
+    facts: dict[str, int] | None
+    """What became of the facts of the items that left, by verdict; None: not audited."""
+    branch: str | None
+    version: int | None
+    """The memory that it made."""
+    at: datetime | None
+
+    @property
+    def active(self) -> bool:
+        """Whether it waits or works."""
+        return self.state not in FINISHED
+
+    @property
+    def fact_counts(self) -> Sequence[tuple[str, int]]:
+        """(verdict, number) in the order of verdicts."""
+        return [(verdict, (self.facts or {}).get(verdict, 0)) for verdict in FactVerdict]
+
+    @property
+    def facts_total(self) -> int:
+        """All facts that were judged."""
+        return sum((self.facts or {}).values())
+
+    @property
+    def place(self) -> str:
+        """The last part of the project's path."""
+        return self.project.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.project
+
+
+def entries(rows: Sequence[dict[str, Any]]) -> list[CompactionEntry]:
+    """The rows (COLUMNS, and `made_here`) as lines, in their order: three queries whatever their number."""
+    of_log = [row for row in rows if not row["made_here"]]
+    made = _memories([row["id"] for row in rows if row["made_here"]])
+    audits, reported = _audits(of_log), _reported(of_log)
+    return [
+        _made_here(row, made.get(row["id"])) if row["made_here"] else _of_log(row, audits, reported)
+        for row in rows
+    ]
+
+
+def _of_log(
+    row: dict[str, Any], audits: dict[int, dict[str, Any]], reported: dict[tuple[int, int], int]
+) -> CompactionEntry:
+    step, session = row["at_step"], row["session_id"]
+    before = _figure(row["pre_tokens"], reported.get((session, step - 1)))
+    after = _figure(row["post_tokens"], reported.get((session, step)))
+    return CompactionEntry(
+        "log", row["origin"] == "detected", None, row["number"], *_session(row), "done", "", "", step, row["trigger"],
+        "", *before, *after, row["opaque"], audits.get(session, {}).get(str(row["number"])), None, None, row["ts"],
+    )  # fmt: skip
+
+
+def _made_here(row: dict[str, Any], memory: tuple[str, int] | None) -> CompactionEntry:
+    source = row["token_source"]
+    sides = [
+        (value, source if value is not None else "") for value in (row["tokens_before"], row["tokens_after"])
+    ]
+    branch, version = memory or (None, None)
+    return CompactionEntry(
+        "auto" if row["trigger"] == CompactionJob.Trigger.AUTO else "hand", False, row["run__uid"], None,
+        *_session(row), row["run__state"], row["run__doing"], row["run__error"] or row["reason"],
+        row["at_step"] or row["before_step"], row["trigger"], row["policy_name"], *sides[0], *sides[1], False, None,
+        branch, version, row["asked_at"],
+    )  # fmt: skip
+
+
+def _session(row: dict[str, Any]) -> tuple[UUID, str, str, str, str]:
+    uid, title, project, role, agent = (row[name] for name in _SESSION[:-1])
+    return uid, title, project, role, agent
+
+
+def _figure(logged: int | None, reported: int | None) -> tuple[int | None, str]:
+    """As the log states it, else as the provider reported the step beside it."""
+    if logged is not None:
+        return logged, "logged"
+    return reported, "" if reported is None else "reported"
+
+
+def _memories(jobs: Iterable[int]) -> dict[int | None, tuple[str, int]]:
+    """Branch and version of the memory that each made."""
+    rows = MemoryVersion.objects.filter(compaction_id__in=list(jobs)).order_by("-id")
+    return {job: (name, version) for job, name, version in rows.values_list(
+        "compaction_id", "view__name", "version")}  # fmt: skip
+
+
+def _audits(rows: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """The counts of facts of sessions that are audited as they were read, by number of the compaction."""
+    sessions = {row["session_id"] for row in rows}
+    found = SessionAudit.objects.filter(session_id__in=sessions, revision=F("session__revision"))
+    return dict(found.values_list("session_id", "counts"))
+
+
+def _reported(rows: Sequence[dict[str, Any]]) -> dict[tuple[int, int], int]:
+    """Input that the provider reported for the steps beside compactions whose log does not state their size."""
+    wanted: dict[tuple[int, int], set[int]] = {}
+    for row in rows:
+        steps = wanted.setdefault((row["session_id"], row["session__revision"]), set())
+        if row["pre_tokens"] is None:
+            steps.add(row["at_step"] - 1)
+        if row["post_tokens"] is None:
+            steps.add(row["at_step"])
+    beside = Q(pk__in=())
+    for (session, revision), steps in wanted.items():
+        if steps:
+            beside |= Q(session_id=session, revision=revision, number__in=steps)
+    columns = ("session_id", "number", "input", "cache_read", "cache_write")
+    found = {}
+    for session, number, *parts in StepRecord.objects.filter(beside).values_list(*columns):
+        if known := [part for part in parts if part is not None]:
+            found[session, number] = sum(known)
+    return found
