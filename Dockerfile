@@ -23,7 +23,8 @@ COPY manage.py pyproject.toml LICENSE ./
 COPY contextlab contextlab
 COPY templates templates
 COPY static static
-RUN CONTEXTLAB_DATA=/tmp/build python manage.py collectstatic --noinput && rm -rf /tmp/build
+RUN python -m compileall -q contextlab \
+    && CONTEXTLAB_DATA=/tmp/build python manage.py collectstatic --noinput && rm -rf /tmp/build
 USER 10001
 VOLUME /data
 EXPOSE 8000

@@ -19,6 +19,7 @@ run: venv ## start ContextLab and print its address
 	@exec $(BIN)/contextlab up $(if $(PORT),--port $(PORT))
 
 test: venv-dev ## all tests that need no service (browser tests are skipped, visibly, without a browser)
+	@$(BIN)/python -m compileall -q contextlab
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 stress: venv-dev ## the largest sizes, which `make test` leaves out, and the engine's properties on 2,000 examples each

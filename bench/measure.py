@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from contextlab.adapters.data_folder import CHECKOUT
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -38,6 +41,41 @@ def run(command: list[str], env: dict[str, str] | None = None, cwd: Path | None 
     if process.returncode != 0:
         raise CommandError(f"{' '.join(command)}\n{output.decode(errors='replace')[-3000:]}")
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
+
+
+@dataclass(slots=True, frozen=True)
+class Watched:
+    """What a command cost until a watcher said that it sees what it waits for, and to its end."""
+
+    first: Cost
+    whole: Cost
+
+
+def run_watched(
+    command: list[str], watcher: list[str], env: dict[str, str], server: Callable[[], float]
+) -> Watched:
+    """Run a command beside a watcher, which says a line when it is warm and one when it sees it; raises CommandError.
+
+    `server` is the CPU that a database server has spent so far; it is part of both costs, with what the watcher's
+    own queries took of it.
+    """
+    with subprocess.Popen(watcher, env=env, stdout=subprocess.PIPE, cwd=CHECKOUT) as eyes:
+        assert eyes.stdout is not None
+        eyes.stdout.readline()
+        before, started = server(), time.perf_counter()
+        process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        try:
+            eyes.stdout.readline()
+            wall = time.perf_counter() - started
+            first = Cost(tree_cpu(process.pid) + server() - before, wall, 0.0)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            eyes.kill()
+    if process.returncode != 0:
+        raise CommandError(" ".join(command))
+    wall, cpu = time.perf_counter() - started, usage.ru_utime + usage.ru_stime + server() - before
+    return Watched(first, Cost(cpu, wall, usage.ru_maxrss / 1024))
 
 
 def tree_cpu(pid: int) -> float:

@@ -98,6 +98,8 @@ class Installation:
         if self.server is not None:
             self._psql(f'CREATE DATABASE "{self.name}_template"')
         run([sys.executable, "manage.py", "migrate", "-v", "0"], self.env(template=True), CHECKOUT)
+        # What pip does for packages, the peers among them: without it every process would compile ours anew.
+        run([sys.executable, "-m", "compileall", "-q", "contextlab"], self.env(template=True), CHECKOUT)
         # Unpack the vocabulary and test the fast tokenizer before anything is measured.
         count = "from contextlab.adapters.tokens import counter; counter().count('x')"
         run([sys.executable, "-c", count], self.env(template=True), CHECKOUT)

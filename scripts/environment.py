@@ -82,6 +82,8 @@ def main(kind: str) -> None:
     install_lock(ROOT / LOCKS[kind])
     if pip("--no-deps", "-e", ".") != 0:
         sys.exit("Installing ContextLab itself failed; the reason stands above.")
+    # As pip does for packages: where Python may not write .pyc files, every process would compile all of it anew.
+    subprocess.call([str(BIN / "python"), "-m", "compileall", "-q", str(ROOT / "contextlab")])
     (VENV / f".stamp-{kind}").write_text(wanted_stamp())
 
 

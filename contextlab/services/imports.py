@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from contextlab.services.ingest import Finding, SessionWriter, examine, ingest
 from contextlab.services.ingest.redacting import as_stored
 from contextlab.services.linking import link_sessions
 from contextlab.services.projection import Job
+from contextlab.services.reports import Superseded
 from contextlab.services.runs import ATTEMPTS, Cancelled, Lost, Priority, Refused
 from contextlab.services.timelines import fill_counts, load_timeline
 from contextlab.services.work import Outcome, Work
@@ -152,7 +155,21 @@ def _read(work: Work, file: LogFile, upload: str | None) -> tuple[list[SessionWr
     if finding is Finding.SAME:
         LogFile.objects.filter(pk=file.pk).update(error="", missing_since=None, forgotten_at=None)
         return [], finding
-    return ingest(work, file, source, finding), finding
+    return ingest(work, file, source, finding, partial(_first_look, work)), finding
+
+
+def _first_look(work: Work, writers: Sequence[SessionWriter]) -> None:
+    """Recorded views of the first steps of new sessions: whoever opens one reads on while the rest lands."""
+    sessions = [writer.session for writer in writers if writer.session is not None]
+    views = projection.recorded_views(sessions)
+    jobs = (
+        Job(writer.session, views[writer.session.pk], writer.assembler.timeline)
+        for writer in writers
+        if writer.session is not None
+    )
+    # Where somebody looked already, their run makes the view.
+    with suppress(Superseded):
+        projection.project(work, jobs)
 
 
 def source_of(file: LogFile) -> Source:

@@ -86,6 +86,26 @@ def test_every_text_and_every_byte_comes_back_as_it_was(path):
     assert session.steps == len(assembler.timeline.steps)
 
 
+def test_the_first_turns_of_a_long_log_can_be_read_while_the_rest_lands(path, small_batches, client):
+    """Whoever opens a session that is being imported sees what the model saw at its first steps already."""
+    path.write_bytes(busy_log().data)
+    (run,) = imports.queue_paths(local_workspace(), [path])
+    seen = []
+
+    def look(done, total, doing):
+        for session in Session.objects.filter(steps__gt=0, steps__lt=24):
+            address = f"/api/sessions/{session.uid}/"
+            turn = client.get(f"{address}turns/").json()["results"][0]
+            seen.append((turn["turn"], client.get(f"{address}steps/1/").json()["report"]["source_items"]))
+
+    perform(run, look, Counting.SMALL)
+    assert set(seen) == {(1, 1)}
+    session = Session.objects.get()
+    view = View.objects.get(session=session)
+    assert (view.steps, view.stale, session.steps) == (24, False, 24)
+    assert StepReport.objects.filter(view=view).count() == 24
+
+
 def test_the_counters_say_what_inspect_says(path):
     """Counters on the session's row have one meaning everywhere."""
     log = busy_log()

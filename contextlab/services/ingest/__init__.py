@@ -9,6 +9,8 @@ is read from; tables.py, stored.py, segments.py and rows.py are the ways of writ
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from contextlab.importers import detect
 from contextlab.importers.base import Source
 from contextlab.services.ingest.contest import KnownElsewhere, settle
@@ -21,15 +23,22 @@ from contextlab.store.models import LogFile
 __all__ = ["Finding", "SessionWriter", "examine", "ingest"]
 
 
-def ingest(work: Work, file: LogFile, source: Source, finding: Finding) -> list[SessionWriter]:
+def ingest(
+    work: Work,
+    file: LogFile,
+    source: Source,
+    finding: Finding,
+    landed: Callable[[Sequence[SessionWriter]], None] | None = None,
+) -> list[SessionWriter]:
     """Read the source into rows; returns the writers of its sessions, each with what it knows of its session.
 
+    Of a log that is more than one batch, `landed` is told once which new sessions have their first rows.
     Raises UnreadableFile (nothing was written), Lost or Cancelled (complete batches stay).
     """
     plan = Plan(grew=finding is not Finding.CHANGED)
     while True:
         try:
-            return Reading(work, file, source, plan).run()
+            return Reading(work, file, source, plan, landed).run()
         except BesideNeeded as needed:
             plan.beside.add(needed.native_id)
         except KnownElsewhere:

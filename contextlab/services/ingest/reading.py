@@ -6,7 +6,7 @@ finds what is stored, and goes on behind it: nothing is lost and nothing doubled
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -55,9 +55,17 @@ class Plan:
 class Reading:
     """One pass over a file. Raises KnownElsewhere or BesideNeeded when the plan has to change: read again then."""
 
-    def __init__(self, work: Work, file: LogFile, source: Source, plan: Plan) -> None:
+    def __init__(
+        self,
+        work: Work,
+        file: LogFile,
+        source: Source,
+        plan: Plan,
+        landed: Callable[[Sequence[SessionWriter]], None] | None = None,
+    ) -> None:
+        """`landed` is told which new sessions came with the first batch, unless that was the whole file."""
         self.work, self.file, self.plan = work, file, plan
-        self.source = source
+        self.source, self._landed = source, landed
         self.report = FileReport()
         self.writers: dict[str, SessionWriter] = {}
         self._unchecked: list[SessionWriter] = []
@@ -110,6 +118,13 @@ class Reading:
             with transaction.atomic():
                 self._flush(complete=False)
             self._limit = BATCH
+            self._tell_landed()
+
+    def _tell_landed(self) -> None:
+        told, self._landed = self._landed, None
+        new = [writer for writer in self.writers.values() if writer.is_new]
+        if told is not None and new:
+            told(new)
 
     def _begin(self, key: str, event: Event) -> SessionWriter:
         start = event if isinstance(event, SessionStart) else SessionStart(key)

@@ -114,6 +114,11 @@ class SessionWriter:
         return len(self._pending)
 
     @property
+    def is_new(self) -> bool:
+        """Whether this reading made the session's row."""
+        return self._made
+
+    @property
     def counted_to(self) -> int:
         """Items below this position are known to have exact counts."""
         everything = self._counts and self._counted_before
