@@ -15,9 +15,9 @@ tells the person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from contextlab.core.items import Item
 from contextlab.core.language_model import LanguageModel, ModelUsage
@@ -25,6 +25,7 @@ from contextlab.core.offload import Offload, OffloadStore
 from contextlab.core.projection import Fate, TokenCount
 from contextlab.core.report import Report
 
+Known = TypeVar("Known")
 METHODS = ("rules", "model", "mechanical")
 """Who wrote a summary: rules over the log, a model, or no one (a mechanical line only)."""
 
@@ -80,6 +81,14 @@ class Snapshot:
     summary: str | None = None
     last_result: CompactResult | None = None
     version: int = 0
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, what: Hashable, make: Callable[[], Known]) -> Known:
+        """What `make` works out of this memory, kept under the name `what`: neither it nor its items change."""
+        if what not in self._known:
+            self._known[what] = make()
+        found: Known = self._known[what]
+        return found
 
 
 @dataclass(slots=True)
@@ -149,6 +158,8 @@ class Deps:
     progress: Progress | None = None
     force: bool = False
     """A person asked for it: a policy with thresholds of its own does not look at them."""
+    write_lines: Callable[[Sequence[dict[str, str]]], str] | None = None
+    """A faster way to write a transcript's lines (summarising/transcript.py); the standard library's without it."""
     age: float | None = None
     """Seconds since the last compaction (the first item without one), as the caller's clock says."""
 

@@ -128,19 +128,20 @@ def pair_up(items: Sequence[Item]) -> list[int]:
     waiting: dict[str, int] = {}
     before: dict[int, int] = {}
     """Where an id is used again while a call of it waits: that call, by the later one."""
+    calls, results = Kind.TOOL_CALL, Kind.TOOL_RESULT
     for index, item in enumerate(items):
-        call_id = item.call_id
-        if call_id is None:
+        if (call_id := item.call_id) is None:
             continue
-        if item.kind == Kind.TOOL_CALL and item.needs_result:
+        kind = item.kind
+        if kind == results:
+            if (call := waiting.pop(call_id, NONE)) != NONE:
+                pairs[call], pairs[index] = index, call
+                if call in before:
+                    waiting[call_id] = before[call]
+        elif kind == calls and item.needs_result:
             if call_id in waiting:
                 before[index] = waiting[call_id]
             waiting[call_id] = index
-        elif item.kind == Kind.TOOL_RESULT and call_id in waiting:
-            call = waiting.pop(call_id)
-            pairs[call], pairs[index] = index, call
-            if call in before:
-                waiting[call_id] = before[call]
     return pairs
 
 

@@ -13,12 +13,13 @@ A part that is over the threshold by itself is named as that, two that are over 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.items import Item
 from contextlab.core.measuring.memory_size import count_entries, items_tokens, text_tokens
 from contextlab.core.projection import is_prompt, last_index
-from contextlab.core.summarising.outcomes import stays
+from contextlab.core.summarising.outcomes import staying
 
 PINNED, SUMMARY, TURN, EARLIER = "pinned items", "summary", "current turn", "earlier turns"
 _UNITS = {"tokens": "tokens", "items": "entries", "messages": "entries"}
@@ -59,10 +60,13 @@ def too_big(memory: Snapshot, decision: Decision, deps: Deps) -> TooBig | None:
     if unit is None or decision.threshold is None:
         return None
     prompt = max(0, last_index(memory.items, is_prompt))
-    pinned = [stays(item, deps) is not None for item in memory.items]
-    groups: dict[str, list[Item]] = {PINNED: [], TURN: [], EARLIER: []}
-    for index, item in enumerate(memory.items):
-        groups[PINNED if pinned[index] else TURN if index >= prompt else EARLIER].append(item)
+    pinned = staying(memory.items, deps)
+    free = [not stays for stays in pinned]
+    groups = {
+        PINNED: list(compress(memory.items, pinned)),
+        TURN: list(compress(memory.items[prompt:], free[prompt:])),
+        EARLIER: list(compress(memory.items[:prompt], free)),
+    }
     sizes = {name: _size(items, unit, deps) for name, items in groups.items()}
     if memory.summary and unit == "tokens":
         sizes[SUMMARY] = text_tokens(memory.summary, deps.count)

@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import compress
 
 from contextlab.core.budget import Mode
 from contextlab.core.compaction import Deps, Outcome, Snapshot
 from contextlab.core.items import Item
-from contextlab.core.measuring.memory_size import snapshot_tokens
-from contextlab.core.projection import KEPT, NONE, TokenCount, pair_up
+from contextlab.core.measuring.memory_size import snapshot_pairs, snapshot_tokens
+from contextlab.core.projection import KEPT, NONE, TokenCount
 from contextlab.core.summarising.cut import open_prompt
-from contextlab.core.summarising.outcomes import compaction_report, stays
+from contextlab.core.summarising.outcomes import compaction_report, staying
 
 Sizes = tuple[int, int]
 """Tokens before and after."""
@@ -99,23 +100,26 @@ def _replaced_end(then: Snapshot, after: Snapshot) -> int:
 
 
 def _text_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
+    if not outcome.covered or (after.summary or "").strip():
+        return []
     old = {item.id for item in before.items}
     written = [item.text for item in after.items if item.id not in old]
-    if outcome.covered and not any(text.strip() for text in (after.summary or "", *written)):
-        return ["no text stands for the items that went"]
-    return []
+    return [] if any(text.strip() for text in written) else ["no text stands for the items that went"]
 
 
 def _count_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
-    accounted = {item.id for item in after.items} | set(outcome.covered)
-    old, new = (Counter(item.id for item in memory.items) for memory in (before, after))
-    faults = [f"item {item} stands twice" for item, number in new.items() if number > max(1, old[item])]
-    lost = [item.id for item in before.items if item.id not in accounted]
-    return faults + [f"item {item} is neither kept nor covered" for item in lost]
+    names, new = [item.id for item in before.items], Counter(item.id for item in after.items)
+    accounted = {*new, *outcome.covered}
+    lost = [f"item {name} is neither kept nor covered" for name in names if name not in accounted]
+    if len(new) == len(after.items):
+        return lost
+    old = Counter(names)
+    twice = [f"item {name} stands twice" for name, number in new.items() if number > max(1, old[name])]
+    return twice + lost
 
 
 def _pin_faults(before: Snapshot, kept: Mapping[str, Item], deps: Deps) -> list[str]:
-    pinned = [item for item in before.items if stays(item, deps) is not None]
+    pinned = compress(before.items, staying(before.items, deps))
     return [f"pinned item {item.id} would not stay as it is" for item in pinned if kept.get(item.id) != item]
 
 
@@ -126,8 +130,9 @@ def _prompt_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
 
 def _pair_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
     items = before.items
+    there = [item.id in kept for item in items]
     return [
         f"call {items[call].id} and result {items[result].id} would be separated"
-        for call, result in enumerate(pair_up(items))
-        if result > call and (items[call].id in kept) != (items[result].id in kept)
+        for call, result in enumerate(snapshot_pairs(before))
+        if result > call and there[call] != there[result]
     ]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextlab.core.compaction import Outcome, Snapshot
-from contextlab.core.items import LEFT_OUT, Verdict
+from contextlab.core.items import Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.core.projection import TokenCount
 
@@ -38,12 +38,12 @@ def figures_of(before: Snapshot, outcome: Outcome | None, count: TokenCount | No
     """The figures of an outcome; of no outcome those of memory as it is."""
     fates = [fate.verdict for fate in outcome.fates.values()] if outcome else []
     after = outcome.memory if outcome else None
-    gone = sum(verdict in LEFT_OUT for verdict in fates)
+    summarised, dropped = fates.count(Verdict.SUMMARISED), fates.count(Verdict.DROPPED)
     counted = all(_is_counted(memory, count) for memory in (before, after) if memory is not None)
     return Figures(
-        fates.count(Verdict.SUMMARISED),
-        fates.count(Verdict.DROPPED),
-        len(before.items) - gone,
+        summarised,
+        dropped,
+        len(before.items) - summarised - dropped,
         fates.count(Verdict.PINNED),
         snapshot_tokens(before, count),
         snapshot_tokens(after, count) if after is not None else None,

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
+from operator import ne
+from typing import cast
 
 from contextlab.core.compaction import Snapshot
 from contextlab.core.items import Item, Kind, estimate_tokens
-from contextlab.core.projection import TokenCount, is_prompt, item_tokens
+from contextlab.core.projection import TokenCount, is_prompt, item_tokens, pair_up
 
 
 def count_entries(items: Iterable[Item]) -> int:
     """Provider messages: neighbours with one entry id are one."""
-    entries = 0
-    last = None
-    for item in items:
-        entries += item.entry != last
-        last = item.entry
-    return entries
+    names = [item.entry for item in items]
+    changes: int = sum(map(ne, names, islice(names, 1, None)))
+    return changes + bool(names)
 
 
 def count_turns(items: Iterable[Item]) -> int:
@@ -41,7 +41,24 @@ def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
 def snapshot_tokens(snapshot: Snapshot, count: TokenCount | None = None) -> int:
     """Tokens of a memory, its summary included."""
     summary = text_tokens(snapshot.summary, count) if snapshot.summary else 0
-    return items_tokens(snapshot.items, count) + summary
+    known = snapshot.once("tokens", lambda: _counted(snapshot.items))
+    return (items_tokens(snapshot.items, count) if known is None else known) + summary
+
+
+def snapshot_entries(snapshot: Snapshot) -> int:
+    """Provider messages of a memory."""
+    return snapshot.once("entries", lambda: count_entries(snapshot.items))
+
+
+def snapshot_pairs(snapshot: Snapshot) -> list[int]:
+    """The other one of each call's and result's pair (see `pair_up`)."""
+    return snapshot.once("pairs", lambda: pair_up(snapshot.items))
+
+
+def _counted(items: Sequence[Item]) -> int | None:
+    """Tokens of items that are all counted; None where some are not."""
+    counts = [item.tokens for item in items]
+    return None if None in counts else sum(cast("list[int]", counts))
 
 
 def result_sizes(items: Sequence[Item]) -> list[int]:

@@ -232,7 +232,7 @@ class _Checkpoint:
         read: Sequence[Item] = items
         for left in range(RETRIES, -1, -1):
             most = LONGEST if left == RETRIES else SHORT
-            messages = summary_request(read, earlier.summary, files, self.deps.instructions, most)
+            messages = summary_request(read, earlier.summary, files, self.deps, most)
             try:
                 reply = ask(messages, self.deps, max_output_tokens=self.policy.summary_output_tokens)
             except CompactError as error:

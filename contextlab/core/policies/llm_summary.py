@@ -101,11 +101,11 @@ class LlmSummary:
         return read_result(reply, covered, files)
 
     def _ask(self, snapshot: Snapshot, covered: Sequence[Item], files: Files, deps: Deps) -> ModelReply:
-        messages = summary_request(covered, snapshot.summary, files, deps.instructions)
+        messages = summary_request(covered, snapshot.summary, files, deps)
         try:
             return self._asked(messages, deps)
         except CompactError as error:
-            shorter = summary_request(covered, snapshot.summary, files, deps.instructions, SHORT)
+            shorter = summary_request(covered, snapshot.summary, files, deps, SHORT)
             if self.mode == "reference" or not is_too_long(error) or shorter == messages:
                 raise
         return self._asked(shorter, deps)

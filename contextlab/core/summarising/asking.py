@@ -35,7 +35,7 @@ SHORT = 2_000
 
 
 def summary_request(
-    items: Sequence[Item], earlier: str | None, files: Files, instructions: str = "", most: int = LONGEST
+    items: Sequence[Item], earlier: str | None, files: Files, deps: Deps, most: int = LONGEST
 ) -> list[ModelMessage]:
     """The messages of a request for a summary of the items; `most` characters of each call and result."""
     parts = []
@@ -45,9 +45,9 @@ def summary_request(
         parts.append("Files read so far: " + ", ".join(files.read))
     if files.modified:
         parts.append("Files changed so far: " + ", ".join(files.modified))
-    if instructions.strip():
-        parts.append(f"The person asks for this summary:\n{instructions.strip()}")
-    parts.append(transcript(items, most))
+    if instructions := deps.instructions.strip():
+        parts.append(f"The person asks for this summary:\n{instructions}")
+    parts.append(transcript(items, most, deps.write_lines))
     return [ModelMessage("system", SYSTEM), ModelMessage("user", "\n\n".join(parts))]
 
 

@@ -26,7 +26,7 @@ READING = frozenset("read cat grep find ls head tail less view".split())
 MODIFYING = frozenset("write edit create delete mkdir mv rm patch save append".split())
 PATH_KEYS = ("path", "file", "filename", "filepath", "file_path")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_PATH_MARKS = ("/", ".", "\\")
+_read = json.JSONDecoder().raw_decode
 
 
 @dataclass(slots=True)
@@ -41,8 +41,9 @@ def files_of(items: Iterable[Item], mode: str = "safe") -> Files:
     """The files that the calls among these items name."""
     read: dict[str, None] = {}
     modified: dict[str, None] = {}
+    call = Kind.TOOL_CALL
     for item in items:
-        if item.kind != Kind.TOOL_CALL or not item.tool:
+        if item.kind != call or not item.tool:
             continue
         reads, modifies = _does(item.tool, READING, mode), _does(item.tool, MODIFYING, mode)
         for path in paths_of(item.text) if reads or modifies else ():
@@ -68,7 +69,9 @@ def paths_of(arguments: str) -> list[str]:
     given = _object(arguments)
     values = [given[key] for key in PATH_KEYS if key in given]
     return [
-        value for value in values if isinstance(value, str) and any(mark in value for mark in _PATH_MARKS)
+        value
+        for value in values
+        if isinstance(value, str) and ("/" in value or "." in value or "\\" in value)
     ]
 
 
@@ -90,7 +93,16 @@ def _object(arguments: str) -> dict[str, Any]:
         if not isinstance(value, str):
             break
         try:
-            value = json.loads(value)
+            value = _json(value)
         except (ValueError, RecursionError):
             return {}
     return value if isinstance(value, dict) else {}
+
+
+def _json(text: str) -> Any:
+    """As `json.loads`, which looks for blanks around each of thousands of objects that have none."""
+    if text.startswith("{"):
+        value, end = _read(text)
+        if end == len(text):
+            return value
+    return json.loads(text)

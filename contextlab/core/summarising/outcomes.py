@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
 from contextlab.core.items import Item, Kind, Reason, Verdict
-from contextlab.core.measuring.memory_size import count_entries, items_tokens, text_tokens
+from contextlab.core.measuring.memory_size import snapshot_entries, snapshot_pairs, snapshot_tokens
 from contextlab.core.projecting.draft import must_stay
 from contextlab.core.projection import KEPT, NONE, Fate, TokenCount, pair_up
 from contextlab.core.replaying.faults import shortened
@@ -25,17 +25,18 @@ def replaced_by_summary(
     fates = {item.id: SUMMARISED if item.id in covered else fate_kept(item, deps) for item in snapshot.items}
     memory = Snapshot(kept, result.summary, result, snapshot.version)
     result.report = result.report or compaction_report(snapshot, memory, len(covered), deps.count)
-    result.report.notes += _unanswered(snapshot.items, covered)
+    result.report.notes += _unanswered(snapshot, covered)
     ids = tuple(item.id for item in snapshot.items if item.id in covered)
     return Outcome(result, memory=memory, fates=fates, covered=ids)
 
 
-def _unanswered(items: Sequence[Item], covered: Collection[str]) -> list[str]:
+def _unanswered(snapshot: Snapshot, covered: Collection[str]) -> list[str]:
     """Notes on summarised calls without a result: whoever wrote the summary was told so, memory was not changed."""
+    call = Kind.TOOL_CALL
     calls = [
         f"{item.call_id} ({item.tool})"
-        for item, partner in zip(items, pair_up(items), strict=True)
-        if item.id in covered and item.kind == Kind.TOOL_CALL and item.needs_result and partner == NONE
+        for item, partner in zip(snapshot.items, snapshot_pairs(snapshot), strict=True)
+        if partner == NONE and item.kind == call and item.needs_result and item.id in covered
     ]
     return [f"no result is recorded of: {', '.join(shortened(calls))}"] if calls else []
 
@@ -56,14 +57,15 @@ def stays(item: Item, deps: Deps) -> Reason | None:
     return Reason.PINNED_BY_PERSON if item.id in deps.pins else must_stay(item)
 
 
+def staying(items: Sequence[Item], deps: Deps) -> list[bool]:
+    """Of each item whether it may never go into a summary: `stays` for many items."""
+    system, pins = Kind.SYSTEM, deps.pins
+    return [item.pinned or item.kind == system or item.id in pins for item in items]
+
+
 def pinned_ids(items: Sequence[Item], deps: Deps) -> set[str]:
     """Ids of the items that must stay, with the other one of each pair that they are part of."""
-    system, pins = Kind.SYSTEM, deps.pins
-    pinned = [
-        index
-        for index, item in enumerate(items)
-        if item.pinned or item.kind == system or item.id in pins  # as `stays`, for many items
-    ]
+    pinned = [index for index, pinned in enumerate(staying(items, deps)) if pinned]
     partners: list[int] = []
     if any(items[index].call_id is not None for index in pinned):
         pairs = pair_up(items)
@@ -82,12 +84,12 @@ def compaction_report(
         source_items=len(before.items),
         projected_items=len(after.items),
         summarised_items=summarised,
-        source_entries=count_entries(before.items),
-        projected_entries=count_entries(after.items),
+        source_entries=snapshot_entries(before),
+        projected_entries=snapshot_entries(after),
         source_chars=_chars(before),
         projected_chars=_chars(after),
-        source_tokens=_tokens(before, count),
-        projected_tokens=_tokens(after, count),
+        source_tokens=snapshot_tokens(before, count),
+        projected_tokens=snapshot_tokens(after, count),
         token_source="estimated" if count is None else "counted",
     )
     report.pinned_items = sum(item.pinned or item.kind == Kind.SYSTEM for item in after.items)
@@ -95,9 +97,4 @@ def compaction_report(
 
 
 def _chars(snapshot: Snapshot) -> int:
-    return sum(item.chars for item in snapshot.items) + len(snapshot.summary or "")
-
-
-def _tokens(snapshot: Snapshot, count: TokenCount | None) -> int:
-    summary = text_tokens(snapshot.summary, count) if snapshot.summary else 0
-    return items_tokens(snapshot.items, count) + summary
+    return sum([item.chars for item in snapshot.items]) + len(snapshot.summary or "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+from contextlab.adapters.json_lines import write_lines
 from contextlab.adapters.tokens import counter
 from contextlab.core.agent.auto_compaction import PINS_ALONE
 from contextlab.core.agent.too_big import too_big
@@ -30,6 +31,7 @@ def deps_for(
         instructions=instructions,
         pins=frozenset(pins),
         force=True,
+        write_lines=write_lines,
     )
 
 
