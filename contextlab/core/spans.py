@@ -7,13 +7,19 @@ item's first step on. Spans of one view never overlap.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from contextlab.core.items import Reason, Verdict
 
 Painted = tuple[Verdict, Reason | None]
+Open = tuple[int, int, Painted, int]
+"""A span that has no end yet: its first and last item, what they are, and since which step."""
+SHELF = 256
+"""Open spans that are kept together; twice as many at most."""
+FARTHEST = sys.maxsize
 
 
 @dataclass(slots=True, frozen=True)
@@ -53,62 +59,89 @@ class SpanWriter:
 
     def __init__(self) -> None:
         """Nothing painted: everything is `kept`."""
-        self.closed: list[Span] = []
-        self._first: list[int] = []
-        self._last: list[int] = []
-        self._what: list[Painted] = []
-        self._since: list[int] = []
+        self._closed: list[tuple[int, int, int, Painted, int | None]] = []
+        """Since, first, last, what and end of the spans that are over."""
+        self._shelves: list[list[Open]] = []
+        """The open spans in order, on shelves: what is put in between others moves few of them aside."""
+        self._heads: list[int] = []
+        """The first item of each shelf."""
 
     def paint(self, first: int, last: int, what: Painted | None, step: int) -> None:
         """From `step` on the items first..last are `what`; None = kept, as by default."""
         if last < first:
             return
-        if not self._last or first > self._last[-1]:
-            self._append(first, last, what, step)
+        if not self._shelves or first > self._shelves[-1][-1][1]:
+            if what is not None:
+                self._append(first, last, what, step)
             return
-        low = bisect_right(self._first, first) - 1
-        if low < 0 or self._last[low] < first:
+        number = self._shelf_around(first, last)
+        shelf = self._shelves[number]
+        low = bisect_right(shelf, (first, FARTHEST)) - 1
+        if low < 0 or shelf[low][1] < first:
             low += 1
-        high = low
-        count = len(self._first)
-        while high < count and self._first[high] <= last:
+        high, count = low, len(shelf)
+        while high < count and shelf[high][0] <= last:
             high += 1
-        pieces = self._repaint(low, high, first, last, what, step)
-        self._put(low, high, pieces, step)
+        if low == high and what is None:
+            return
+        _put(shelf, low, high, self._repaint(shelf[low:high], first, last, what, step), step)
+        self._keep_order(number)
 
     def spans(self) -> list[Span]:
         """All spans, those still open without an end, in the order of their first step and item."""
         still_open = [
-            Span(first, last, *what, since)
-            for first, last, what, since in zip(self._first, self._last, self._what, self._since, strict=True)
+            (since, first, last, what, None) for shelf in self._shelves for first, last, what, since in shelf
         ]
-        return sorted(self.closed + still_open, key=lambda span: (span.first_step, span.first_item))
+        # No two of them begin at one step with one item: nothing else is compared.
+        return [
+            Span(first, last, verdict, reason, since, end)
+            for since, first, last, (verdict, reason), end in sorted([*self._closed, *still_open])
+        ]
 
-    def _append(self, first: int, last: int, what: Painted | None, step: int) -> None:
+    def _append(self, first: int, last: int, what: Painted, step: int) -> None:
         """Paint behind everything that is open (the common case): nothing ends, at most the last one grows."""
-        if what is None:
-            return
-        if self._last and self._last[-1] + 1 == first and self._since[-1] == step and self._what[-1] == what:
-            self._last[-1] = last
-            return
-        self._first.append(first)
-        self._last.append(last)
-        self._what.append(what)
-        self._since.append(step)
+        if self._shelves:
+            shelf = self._shelves[-1]
+            before = shelf[-1]
+            if before[1] + 1 == first and before[3] == step and before[2] == what:
+                shelf[-1] = (before[0], last, what, step)
+                return
+            if len(shelf) < SHELF:
+                shelf.append((first, last, what, step))
+                return
+        self._shelves.append([(first, last, what, step)])
+        self._heads.append(first)
+
+    def _shelf_around(self, first: int, last: int) -> int:
+        """The shelf of what is open in first..last and next to it; made one where there are several."""
+        heads = self._heads
+        number = max(0, bisect_left(heads, first) - 1)
+        end = number + 1
+        while end < len(heads) and heads[end] <= last + 1:
+            self._shelves[number] += self._shelves[end]
+            end += 1
+        del heads[number + 1 : end], self._shelves[number + 1 : end]
+        return number
+
+    def _keep_order(self, number: int) -> None:
+        """After a change: no empty shelf, none too long, and each with its head."""
+        shelf = self._shelves[number]
+        if not shelf:
+            del self._shelves[number], self._heads[number]
+        elif len(shelf) <= 2 * SHELF:
+            self._heads[number] = shelf[0][0]
+        else:
+            parts = [shelf[at : at + SHELF] for at in range(0, len(shelf), SHELF)]
+            self._shelves[number : number + 1] = parts
+            self._heads[number : number + 1] = [part[0][0] for part in parts]
 
     def _repaint(
-        self, low: int, high: int, first: int, last: int, what: Painted | None, step: int
-    ) -> list[tuple[int, int, Painted, int]]:
-        """What stands in the place of the open spans low..high (without high) afterwards; closes what ends."""
-        pieces: list[tuple[int, int, Painted, int]] = []
+        self, there: list[Open], first: int, last: int, what: Painted | None, step: int
+    ) -> list[Open]:
+        """What stands in the place of open spans afterwards; closes what ends."""
+        pieces: list[Open] = []
         at = first
-        for number in range(low, high):
-            begin, end, old, since = (
-                self._first[number],
-                self._last[number],
-                self._what[number],
-                self._since[number],
-            )
+        for begin, end, old, since in there:
             if old == what:
                 if at < begin:
                     pieces.append((at, begin - 1, old, step))
@@ -118,7 +151,7 @@ class SpanWriter:
             if begin < first:
                 pieces.append((begin, first - 1, old, since))
             if since < step:
-                self.closed.append(Span(max(begin, first), min(end, last), *old, since, step))
+                self._closed.append((since, max(begin, first), min(end, last), old, step))
             if end > last:
                 if what is not None and at <= last:
                     pieces.append((at, last, what, step))
@@ -128,30 +161,29 @@ class SpanWriter:
             pieces.append((at, last, what, step))
         return pieces
 
-    def _put(self, low: int, high: int, pieces: list[tuple[int, int, Painted, int]], step: int) -> None:
-        """Exchange open spans low..high for the pieces, joining neighbours that began at this step alike."""
-        if low > 0 and pieces:
+
+def _put(shelf: list[Open], low: int, high: int, pieces: list[Open], step: int) -> None:
+    """Exchange open spans low..high for the pieces, joining neighbours that began at this step alike."""
+    if pieces:
+        if low > 0 and _joins(shelf[low - 1], pieces[0], step):
             low -= 1
-            pieces.insert(0, (self._first[low], self._last[low], self._what[low], self._since[low]))
-        if high < len(self._first) and pieces:
-            pieces.append((self._first[high], self._last[high], self._what[high], self._since[high]))
+            pieces.insert(0, shelf[low])
+        if high < len(shelf) and _joins(pieces[-1], shelf[high], step):
+            pieces.append(shelf[high])
             high += 1
-        joined: list[tuple[int, int, Painted, int]] = []
-        for piece in pieces:
-            before = joined[-1] if joined else None
-            if (
-                before
-                and before[1] + 1 == piece[0]
-                and before[2] == piece[2]
-                and before[3] == piece[3] == step
-            ):
-                joined[-1] = (before[0], piece[1], piece[2], step)
+    if len(pieces) > 1:
+        joined = pieces[:1]
+        for piece in pieces[1:]:
+            if _joins(joined[-1], piece, step):
+                joined[-1] = (joined[-1][0], piece[1], piece[2], step)
             else:
                 joined.append(piece)
-        self._first[low:high] = [piece[0] for piece in joined]
-        self._last[low:high] = [piece[1] for piece in joined]
-        self._what[low:high] = [piece[2] for piece in joined]
-        self._since[low:high] = [piece[3] for piece in joined]
+        pieces = joined
+    shelf[low:high] = pieces
+
+
+def _joins(one: Open, behind: Open, step: int) -> bool:
+    return one[1] + 1 == behind[0] and one[3] == behind[3] == step and one[2] == behind[2]
 
 
 def verdicts_at(spans: Iterable[Span], step: int, positions: Iterable[int]) -> list[Painted]:

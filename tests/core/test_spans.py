@@ -7,6 +7,7 @@ import random
 import pytest
 
 from contextlab.core import Reason, Span, SpanWriter, Verdict, verdicts_at
+from contextlab.core import spans as writing
 from contextlab.core.spans import Painted
 
 A: Painted = (Verdict.DROPPED, Reason.MAX_ITEMS)
@@ -33,6 +34,26 @@ def test_spans_tell_what_was_painted(seed: int) -> None:
         assert verdicts_at(spans, step, range(items)) == [what or KEPT for what in painted]
         for position in range(items):
             assert sum(span.covers(position, step) for span in spans) == (painted[position] is not None)
+
+
+@pytest.mark.parametrize("shelf", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(60))
+def test_how_open_spans_are_kept_changes_nothing(
+    seed: int, shelf: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long session's open spans lie on many shelves; the spans that come of it are those of a single one."""
+    found = []
+    for size in (shelf, 10_000):
+        monkeypatch.setattr(writing, "SHELF", size)
+        roll, writer = random.Random(seed), SpanWriter()
+        for step in range(1, 40):
+            at = 0
+            for _ in range(roll.randrange(5)):
+                first = at + roll.randrange(20)
+                at = first + roll.randrange(1, 12)
+                writer.paint(first, at - 1, roll.choice((A, B, None)), step)
+        found.append(writer.spans())
+    assert found[0] == found[1]
 
 
 def test_painting_the_same_again_changes_nothing() -> None:
