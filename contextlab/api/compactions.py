@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -17,10 +15,12 @@ from rest_framework.response import Response
 from contextlab import tasks
 from contextlab.api.base import ApiView, number_in, text_in
 from contextlab.api.errors import bad_value, not_found
+from contextlab.api.live import memory_answer
+from contextlab.api.refusals import refusals
 from contextlab.api.schema import query
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
 from contextlab.services import compaction, runs
-from contextlab.store.models import Run, View
+from contextlab.store.models import Run, Session, View
 
 KEY = "Idempotency-Key"
 MOST_PINS = 500
@@ -119,7 +119,9 @@ class Memory(ApiView):
             query(
                 "view", "a view or a branch; without it the promoted branch, the newest one, else as recorded"
             ),
-            query("version", "of a branch: this version of its memory", int),
+            query("version", "of a branch, or of a live session: this version of its memory", int),
+            query("wait", "of a live session: let a compaction that is under way end first; seconds, 60 at most", int),
+            query("peek", "of a live session, 1: look, without counting as the agent's question"),
             query("pin", "id of an item that the agent's own compaction shall keep; may be repeated"),
             query("instructions", "what its own compaction shall keep besides"),
         ],
@@ -130,10 +132,15 @@ class Memory(ApiView):
         `resume` is the line that takes up the agent's own session, `compact` the one that has it compact by itself and
         keep what is pinned: by the query, else as the compaction was told that made the memory. `offloads` are the
         originals that the memory points to; `reload/` of the session is the tool that fetches them.
+
+        Of a live session (`view=live`) it is the memory of the agent's next step, as its policy shows it, with the
+        report; `compacting` is a compaction that has not ended.
         """
         session = self.open_session(uid)
+        version = number_in(request, "version", 1)
+        if version is None and (live := _asks_live(request, session)) is not None:
+            return memory_answer(request, live)
         with refusals("query"):
-            version = number_in(request, "version", 1)
             held = compaction.memory_of(session, text_in(request, "view", 80), version)
             made = compaction.export_memory(held, text_in(request, "format", 40) or "openai_chat")
             line = compaction.compact_line(held, *_wishes(request, held))
@@ -151,6 +158,12 @@ class Memory(ApiView):
         return Response(answer)
 
 
+def _asks_live(request: Request, session: Session) -> View | None:
+    """The live view, where its memory is asked for by name."""
+    name = text_in(request, "view", 80)
+    return session.views.filter(kind=View.Kind.LIVE, name=name).select_related("session", "live").first()
+
+
 def _wishes(request: Request, held: compaction.Held) -> tuple[list[str], str]:
     """Pins and instructions of the query, else those of the compaction that made the memory."""
     pins, instructions = (
@@ -158,16 +171,6 @@ def _wishes(request: Request, held: compaction.Held) -> tuple[list[str], str]:
         text_in(request, "instructions", 2000),
     )
     return (pins, instructions) if pins or instructions else compaction.wishes_of(held)
-
-
-@contextmanager
-def refusals(where: str = "body") -> Iterator[None]:
-    """What a service refuses, as an answer with its place."""
-    try:
-        yield
-    except compaction.BadRequest as error:
-        place = where if error.place == where else f"{where}: {error.place}"
-        raise bad_value(place, str(error)) from error
 
 
 def open_page(view: ApiView, uid: UUID) -> CompactionPage:

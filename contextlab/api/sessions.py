@@ -1,16 +1,18 @@
-"""Sessions: the list, one of them, its turns."""
+"""Sessions: the list, one of them, its turns; and opening one that an agent lives in."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from contextlab.api.base import ApiView, number_of, text_in
 from contextlab.api.errors import bad_value, not_found
+from contextlab.api.live import opened
 from contextlab.api.paging import cursor_in, link, page
 from contextlab.api.schema import CURSOR, LIMIT, VIEW, paged, query
 from contextlab.api.shapes import SessionDetail, SessionShape, StepShape, TurnShape
@@ -54,6 +56,17 @@ class SessionList(ApiView):
             "matching": found.matching,
         }
         return Response(answer)
+
+    @extend_schema(
+        request=OpenApiTypes.OBJECT, responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT}
+    )
+    def post(self, request: Request) -> Response:
+        """Open a live session: an agent sends what happens, and asks for the memory of its next step.
+
+        Keys of the body: id (the agent's own; the same again is the same session), name, project, model, policy (a
+        name or a document; without one all is kept), allow_model (automatic compactions may ask the model; false).
+        """
+        return opened(self.workspace, request.data)
 
 
 def _filters(request: Request) -> Filters:

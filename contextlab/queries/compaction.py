@@ -189,11 +189,12 @@ def versions_of(view: View) -> list[VersionLine]:
 
 
 def branch_of(session: Session, name: str = "") -> View | None:
-    """The branch of this name; without one the promoted branch, else the newest."""
-    found = session.views.filter(kind=View.Kind.BRANCH)
+    """The branch (or live memory) of this name; without one the promoted branch, else the live one, else the newest."""
+    found = session.views.filter(kind__in=(View.Kind.BRANCH, View.Kind.LIVE))
     if name:
         return found.filter(name=name).first()
-    return found.exclude(promoted_at=None).first() or found.order_by("-id").first()
+    live = found.filter(kind=View.Kind.LIVE)
+    return found.exclude(promoted_at=None).first() or live.first() or found.order_by("-id").first()
 
 
 def _recorded(session: Session) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@
 | a policy's name       | the session under that policy                                                              |
 | branch-1              | a compaction made by hand: it ends in one memory, before the step at which it left          |
 | branch-1:policy       | the rest of the log on top of that memory, under a policy                                  |
+| live                  | what the agent of a live session got at each step                                          |
 
 A branch and what goes on from it share all steps before the one at which they left with the view that they left.
 """
@@ -71,15 +72,25 @@ def can_open(session: Session, name: str) -> bool:
         return False
     if name == RECORDED or policies.is_known(session.workspace_id, name):
         return True
+    if is_live(session, name):
+        return True
     branch, between, policy = name.partition(BETWEEN)
     known = bool(between) and policies.is_known(session.workspace_id, policy)
     return known and session.views.filter(kind=View.Kind.BRANCH, name=branch).exists()
+
+
+def is_live(session: Session, name: str) -> bool:
+    """Whether this name is that of the view which the session's own agent lives in."""
+    return session.views.filter(kind=View.Kind.LIVE, name=name).exists()
 
 
 def hash_of(session: Session, name: str) -> str:
     """Hash of what makes the view of this name; empty for views that no policy makes."""
     if name == RECORDED or not can_open(session, name):
         return ""
+    live = session.views.filter(kind=View.Kind.LIVE, name=name).values_list("policy_hash", flat=True).first()
+    if live is not None:
+        return live
     found = on_top(session, name)
     return found.hash if found else policies.hash_of(session.workspace_id, name)
 

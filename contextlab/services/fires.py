@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from contextlab.core.replaying.fires import Fire
 
 BATCH = 500
+_COMPACTS = (View.Kind.POLICY, View.Kind.LIVE)
 
 
 def write_fires(made: Sequence[tuple[View, Sequence[Fire]]]) -> None:
     """Exchange the rows of these views, within the caller's transaction."""
-    views = [view for view, _ in made if view.kind == View.Kind.POLICY]
+    views = [view for view, _ in made if view.kind in _COMPACTS]
     if not views:
         return
     PolicyCompaction.objects.filter(view__in=views).delete()

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from contextlab.core.replayer import Replayer
     from contextlab.core.replaying.decisions import DecisionRun
     from contextlab.core.replaying.fires import Fire
+    from contextlab.core.replaying.lived import LiveReplayer
 
 RECORDED = "recorded"
 ATTEMPTS = 3
@@ -95,6 +96,8 @@ def open_view(session: Session, name: str) -> tuple[View, Run | None]:
     """
     if name == RECORDED:
         view = recorded_views([session])[session.pk]
+    elif (live := session.views.filter(kind=View.Kind.LIVE, name=name).first()) is not None:
+        view = live
     else:
         fields = _fields(session, name)
         view, _ = View.objects.get_or_create(session=session, name=name, defaults=fields)
@@ -248,7 +251,7 @@ def _shared(view: View, timeline: Timeline, chart: ChartMaker) -> list[dict[str,
     return marks_before(view)
 
 
-def _replayer(job: Job) -> RecordedReplayer | Replayer:
+def _replayer(job: Job) -> RecordedReplayer | Replayer | LiveReplayer:
     """Placeholders are counted exactly only where everything else is: the vocabulary takes half a second to load."""
     count = counter().count if UNKNOWN not in job.timeline.tokens else None
     if job.view.kind == View.Kind.RECORDED:
@@ -256,7 +259,7 @@ def _replayer(job: Job) -> RecordedReplayer | Replayer:
     return _policy_replayer(job, count)
 
 
-def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer:
+def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer | LiveReplayer:
     """Under the policy that the view was opened with; raises Refused when it cannot be used any more."""
     from contextlab.core.policy import parse_policy
     from contextlab.core.replayer import Replayer
@@ -266,6 +269,11 @@ def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer:
     except PolicyError as error:
         raise Refused(f"The policy of this view cannot be used: {error}") from error
     texts = SessionTexts(job.session)
+    if job.view.kind == View.Kind.LIVE:
+        from contextlab.core.replaying.lived import LiveReplayer
+        from contextlab.services.live.replay import memories_of
+
+        return LiveReplayer(job.timeline, policy, memories_of(job.view), count=count, texts=texts)
     if job.view.base_id is None:
         from contextlab.services.stored import StoredResults
 

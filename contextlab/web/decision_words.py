@@ -8,12 +8,15 @@ from contextlab.core.agent.auto_compaction import COOL_DOWN, PINS_ALONE, USELESS
 from contextlab.core.replaying import decisions as log
 from contextlab.queries.decisions import StepDecision
 
+UNDER_WAY, STOPPED = "under_way", "stopped"
+
 WORDS = {
     log.NOT_DUE: "not due", log.MADE: "made", log.NOOP: "nothing to do", log.PAUSED: "paused",
-    log.FAILED: "failed", log.CONFLICT: "conflict", log.NEEDS_MODEL: "would fire", log.UNKNOWN: "not evaluated",
+    log.QUEUED: "under way", log.FAILED: "failed", log.CONFLICT: "conflict", log.NEEDS_MODEL: "would fire", log.UNKNOWN: "not evaluated",
 }  # fmt: skip
 MEANINGS = {
     log.NOT_DUE: "evaluated, and the rule did not fire",
+    log.QUEUED: "fired, and the compaction has not ended yet",
     log.MADE: "fired, and memory was replaced",
     log.NOOP: "fired, and nothing was to be done",
     log.PAUSED: "due, but nothing was tried",
@@ -26,6 +29,8 @@ REASONS = {
     COOL_DOWN: "nothing new has come since the last one",
     USELESS: "the last three were of too little use",
     PINS_ALONE: "what is pinned is over the budget by itself",
+    UNDER_WAY: "another compaction of this memory had not ended",
+    STOPPED: "somebody stopped it",
     "nothing_to_summarise": "there was nothing to summarise",
     "no_gain": "memory would not have become smaller",
 }

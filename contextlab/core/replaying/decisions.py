@@ -8,6 +8,7 @@
 | paused      | due, but nothing was tried (reason: cool_down, no_use with the part that is too big, failures) |
 | failed      | fired, and went wrong: memory is as it was (reason: the error)                     |
 | conflict    | fired, and memory was changed meanwhile                                            |
+| queued      | fired, and its run has not ended yet (live sessions only)                          |
 | needs_model | would have fired, and needs a model: nobody was asked                              |
 | unknown     | not evaluated: memory behind a compaction that was not made is not known           |
 
@@ -26,7 +27,8 @@ from contextlab.core.compaction import Decision
 
 NOT_DUE, MADE, NOOP, PAUSED = "not_due", "made", "noop", "paused"
 FAILED, CONFLICT, NEEDS_MODEL, UNKNOWN = "failed", "conflict", "needs_model", "unknown"
-OUTCOMES = (NOT_DUE, MADE, NOOP, PAUSED, FAILED, CONFLICT, NEEDS_MODEL, UNKNOWN)
+QUEUED = "queued"
+OUTCOMES = (NOT_DUE, QUEUED, MADE, NOOP, PAUSED, FAILED, CONFLICT, NEEDS_MODEL, UNKNOWN)
 LONGEST_RUN = 1_000
 """Steps: a page that shows a few of them need not unpack all."""
 NO_FIGURE = -1

@@ -62,6 +62,12 @@ class Memory:
         self.session.restore(memory)
         self.session.memory.add(*(self.item(place) for place in alive if place >= seen))
 
+    def leave(self, alive: Sequence[int]) -> None:
+        """Let go what the log took out between the moment at which the memory was made and now."""
+        here = set(alive)
+        if any(item.id.isdecimal() and int(item.id) not in here for item in self.items):
+            self._rebuild(alive)
+
     def item(self, position: int) -> Item:
         """An item with its size, whether counted or estimated."""
         return replace(item_of(self.sizes.timeline, position, self.texts), tokens=self.sizes.tokens[position])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from contextlab.core.events import (
     Event,
@@ -57,16 +57,29 @@ class Reader:
     _sessions: dict[str, _Session] = field(default_factory=dict)
     _current: str | None = None
 
+    @classmethod
+    def within(cls, session: str, report: FileReport) -> Self:
+        """A reader that stands in the middle of a session's log."""
+        return cls(Source(session), report, {session: _Session(step="")}, session)
+
     def events(self) -> SessionEvents:
         """The events of the file; a line that is no event costs that line only."""
         with self.source.open() as stream:
             for record in records(stream, self.report):
-                try:
-                    yield from list(self._record(record))
-                except WrongEventError as error:
-                    skip(self.report, record.line, str(error))
-                except RecursionError:
-                    skip(self.report, record.line, "nested too deeply")
+                yield from self._taken(record)
+
+    def takes(self, record: Record) -> bool:
+        """Whether a line is an event here; why it is not stands in the report."""
+        return bool(self._taken(record))
+
+    def _taken(self, record: Record) -> list[tuple[str, Event]]:
+        try:
+            return list(self._record(record))
+        except WrongEventError as error:
+            skip(self.report, record.line, str(error))
+        except RecursionError:
+            skip(self.report, record.line, "nested too deeply")
+        return []
 
     def _record(self, record: Record) -> SessionEvents:
         value = record.value

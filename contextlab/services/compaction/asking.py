@@ -65,8 +65,8 @@ def _checked(session: Session, request: CompactRequest) -> View:
     refuse_being_read(session)
     view = open_base(session, request.view)
     for place in ("before_step", "before_compaction"):
-        if view.kind == View.Kind.BRANCH and getattr(request, place) is not None:
-            raise BadRequest(place, "A branch ends in one memory: leave it empty.")
+        if view.keeps_memory and getattr(request, place) is not None:
+            raise BadRequest(place, "This view has one memory, the one in force: leave it empty.")
     if request.policy.needs_model:
         _check_model(request)
     held = read_memory(session, view, request.before_step, request.before_compaction)

@@ -50,14 +50,16 @@ def commit(
         store = DjangoOffloadStore(held.session.workspace, held.session)
         for offload in outcome.offloads:
             store.put(offload)
-        again = held.view.kind == View.Kind.BRANCH
+        again = held.view.keeps_memory
         fates = runs_of(now, outcome)
         view = held.view if again else _branch(now, outcome, fates)
         version = _version(view, now, after, job)
         _result(job, now, held, outcome, fates, seconds)
         views = View.objects.filter(session=held.session, kind=View.Kind.POLICY, policy_hash=job.policy_hash)
         views.update(stale=True)  # they go on from it where they would have asked a model
-        if again:
+        if view.kind == View.Kind.LIVE:
+            _in_force(version, now, job)
+        elif again:
             job.refresh_from_db()
             show(view, version)
     return {"branch": view.name, "version": version.version, "reason": ""}
@@ -75,6 +77,9 @@ def _now(held: Held, job: CompactionJob) -> Held | None:
             and now.version.version == held.version.version
         )
         return held if same else now
+    if held.view.kind == View.Kind.LIVE:
+        View.objects.select_for_update().get(pk=held.view.pk)
+        return read_memory(session, held.view, None)
     at_the_end = job.before_step is None and job.before_compaction is None
     grown = at_the_end and session.items > held.upto
     if session.revision == held.revision and not grown:
@@ -86,6 +91,15 @@ def _now(held: Held, job: CompactionJob) -> Held | None:
         return read_memory(session, view, job.before_step, job.before_compaction)
     except BadRequest:
         return None
+
+
+def _in_force(version: MemoryVersion, now: Held, job: CompactionJob) -> None:
+    """The agent gets it with its next memory."""
+    from contextlab.services.live.deciding import made
+    from contextlab.services.live.versions import place  # written in terms of this module
+
+    place(version, now.upto)
+    made(job)
 
 
 def _branch(held: Held, outcome: Outcome, fates: list[Run]) -> View:

@@ -32,7 +32,7 @@ from contextlab.services.compaction.models import KeepingModel
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.runs import Refused, TryAgain
 from contextlab.services.work import Outcome, Work
-from contextlab.store.models import CompactionJob, RunState, View
+from contextlab.store.models import CompactionJob, RunState
 
 PLANS = 2
 CONFLICT = (
@@ -103,7 +103,7 @@ def _held(job: CompactionJob) -> Held:
     job.base_view.refresh_from_db()
     view = job.base_view
     complete = view.revision == job.session.revision and view.steps == job.session.steps
-    if view.kind != View.Kind.BRANCH and not complete:
+    if not view.keeps_memory and not complete:
         raise TryAgain("The view of the session is still being made.")
     try:
         return read_memory(job.session, view, job.before_step, job.before_compaction)

@@ -72,8 +72,8 @@ def preview(session: Session, request: CompactRequest) -> Preview:
 
 def refuse_being_read(session: Session) -> None:
     """Raise BadRequest for a session whose log is just being read: its memory is not complete."""
-    if session.file is None:
-        return
+    if session.file is None or session.views.filter(kind=View.Kind.LIVE).exists():
+        return  # what a live session gets meanwhile follows
     reading = Run.objects.filter(kind=Run.Kind.IMPORT, target=session.file.uid.hex)
     if reading.exclude(state__in=FINISHED).exists():
         raise BadRequest("session", "The session is still being read; try again when that has ended.")
@@ -85,7 +85,7 @@ def open_base(session: Session, name: str) -> View:
     if view is None:
         raise BadRequest("view", f"The session has no view {name!r}.")
     complete = view.revision == session.revision and view.steps == session.steps
-    if view.kind != View.Kind.BRANCH and not complete:
+    if not view.keeps_memory and not complete:
         raise BadRequest("view", "This view of the session is still being made; try again in a moment.")
     return view
 

@@ -34,7 +34,7 @@ def show(view: View, version: MemoryVersion) -> None:
         for place in range(fate.first, fate.last + 1)
         if place not in inside
     }
-    jobs = _jobs(version)
+    jobs = jobs_of(version)
     for job in jobs:
         for start, last, verdict, reason in job.fates:
             painted |= dict.fromkeys(range(start, last + 1), (verdict, reason))
@@ -81,7 +81,7 @@ def joined(placed: Iterable[tuple[int, str, str]]) -> Iterable[Run]:
         yield run
 
 
-def _jobs(version: MemoryVersion) -> Sequence[CompactionJob]:
+def jobs_of(version: MemoryVersion) -> Sequence[CompactionJob]:
     """The compactions that led to a version, the first one first."""
     found: list[CompactionJob] = []
     at: MemoryVersion | None = version

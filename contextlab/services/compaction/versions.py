@@ -23,6 +23,8 @@ from contextlab.services.compaction.memory import Held, read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.compaction.shown import show
+from contextlab.services.live.memory import read_live
+from contextlab.services.live.versions import restore_live
 from contextlab.store.models import MemoryVersion, OffloadRecord, Session, View
 
 FORMATS = {
@@ -56,7 +58,12 @@ class Exported:
 
 
 def restore(view: View, version: int) -> MemoryVersion:
-    """An earlier memory of a branch in force again, as a new version; raises BadRequest. Nothing is deleted."""
+    """An earlier memory of a branch in force again, as a new version; raises BadRequest. Nothing is deleted.
+
+    Of a live session it is in force from the agent's next step on, with all that came since.
+    """
+    if view.kind == View.Kind.LIVE:
+        return restore_live(view, version)
     _must_be_branch(view)
     for _ in range(TRIES):
         try:
@@ -85,16 +92,12 @@ def promote(view: View) -> None:
 
 
 def memory_of(session: Session, name: str = "", version: int | None = None) -> Held:
-    """The memory of a view by name; without one of the promoted branch, else of the newest, else as recorded."""
-    if name:
-        view = open_base(session, name)
-        return (
-            read_branch(view, version) if view.kind == View.Kind.BRANCH else read_memory(session, view, None)
-        )
-    branch = branch_of(session)
-    return (
-        read_branch(branch, version) if branch else read_memory(session, open_base(session, "recorded"), None)
-    )
+    """The memory of a view by name; without one that of the promoted branch, else the live one, else of the newest
+    branch, else as recorded."""
+    view = open_base(session, name) if name else branch_of(session) or open_base(session, "recorded")
+    if view.kind == View.Kind.LIVE and version is not None:
+        return read_live(view, version)
+    return read_branch(view, version) if view.kind == View.Kind.BRANCH else read_memory(session, view, None)
 
 
 def export_memory(held: Held, format: str) -> Exported:

@@ -8,6 +8,7 @@ from contextlab.store.models.audits import FindingRecord, SessionAudit
 from contextlab.store.models.calibrations import ModelCalibration
 from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
+from contextlab.store.models.live import LiveSession, LiveVersion
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
 from contextlab.store.models.memories import (
     WHOLE_SESSION,
@@ -48,6 +49,8 @@ __all__ = [
     "ItemRecord",
     "Lease",
     "LinkRecord",
+    "LiveSession",
+    "LiveVersion",
     "LogFile",
     "MarkRecord",
     "MemorySettings",

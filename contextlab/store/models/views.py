@@ -1,4 +1,4 @@
-"""Views of a session: `recorded`, or the session under a policy; their spans and the report of every step."""
+"""Views of a session: `recorded`, under a policy, or as its agent lived it; their spans and step reports."""
 
 # ruff: noqa: RUF012, DJ008 - Django reads Meta as it is; null is "unknown" here; most rows never show as text
 
@@ -18,12 +18,13 @@ class View(models.Model):
         RECORDED = "recorded"
         POLICY = "policy"
         BRANCH = "branch"
+        LIVE = "live"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="views")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     name = models.CharField(max_length=120)
-    """`recorded`, the policy's name, `branch-1`, or `branch-1:policy`: the view's name in URLs."""
+    """`recorded`, the policy's name, `branch-1`, `branch-1:policy` or `live`: the view's name in URLs."""
     policy = models.JSONField(null=True)
     policy_hash = models.CharField(max_length=64, default="", blank=True)
     revision = models.IntegerField(default=0)
@@ -50,6 +51,11 @@ class View(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "name"], name="view_name")]
+
+    @property
+    def keeps_memory(self) -> bool:
+        """Whether it has a memory of its own, in versions: a compaction of it is one more of them."""
+        return self.kind in (self.Kind.BRANCH, self.Kind.LIVE)
 
 
 class SpanRecord(models.Model):

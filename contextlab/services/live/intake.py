@@ -1,0 +1,84 @@
+"""Taking in what an agent sends: appended to its log, read to rows, and then decided on.
+
+When the answer is given the events are in rows: the agent's next question sees them. Two that send at once are read
+one after the other, or together by one of them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from contextlab.services import imports, projection
+from contextlab.services.actions import perform
+from contextlab.services.live import log
+from contextlab.services.live.auto import Evaluated, evaluate
+from contextlab.services.live.log import Appended
+from contextlab.services.live.own import take_own
+from contextlab.services.runs import Priority
+from contextlab.services.work import Counting
+from contextlab.store.models import LogFile, Run, RunState, View
+
+PATIENCE = 20.0
+"""Seconds that an answer waits for whoever is reading the log."""
+PAUSE = 0.03
+
+
+@dataclass(slots=True)
+class Taken:
+    """What came of a request, and the runs that it queued."""
+
+    lines: Appended
+    read: bool
+    """Whether all of the log is in rows; else a worker goes on reading, and nothing was decided."""
+    decision: Evaluated | None = None
+    queued: list[Run] = field(default_factory=list)
+
+
+def take_events(view: View, body: bytes) -> Taken:
+    """Take in the lines of a body; raises log.TooMuch, and nothing is taken then."""
+    session = view.session
+    file = session.file
+    if file is None:  # its log was taken over by another file
+        raise log.TooMuch("This session has no log of its own any more.")
+    taken = Taken(log.append(session, file, body), False)
+    taken.read = read_up_to(file, taken.lines.size, taken.queued)
+    session.refresh_from_db()
+    if taken.read:
+        own = take_own(view)
+        taken.decision = evaluate(view)
+        if taken.decision is not None:
+            taken.queued += taken.decision.queued
+        if taken.lines.taken or own:
+            view.refresh_from_db()
+            taken.queued.append(projection.request(session, view, Priority.GREW))
+    return taken
+
+
+def read_up_to(file: LogFile, size: int, queued: list[Run]) -> bool:
+    """Read the log up to a size, or wait for whoever does; False where that takes too long or fails."""
+    deadline = time.monotonic() + PATIENCE
+    while not _is_read(file, size):
+        run, _ = imports.request(file)
+        queued += perform(run, counting=Counting.ALL)
+        if _is_read(file, size):
+            break
+        run.refresh_from_db()
+        if run.state == RunState.FAILED or time.monotonic() > deadline:
+            queued.append(run)
+            return False
+        time.sleep(PAUSE)
+    return True
+
+
+def unread() -> list[Run]:
+    """Runs for logs that a server left unread when it died between appending and reading."""
+    files = LogFile.objects.filter(origin=LogFile.Origin.API, path__startswith=str(log.folder()))
+    files = files.filter(forgotten_at=None).select_related("workspace").order_by("-id")
+    late = [file for file in files if log.size_of(file) > file.disk_size]
+    return [imports.request(file, Priority.GREW)[0] for file in late]
+
+
+def _is_read(file: LogFile, size: int) -> bool:
+    file.refresh_from_db(fields=["disk_size", "size", "sha256", "revision", "error"])
+    return file.disk_size >= size

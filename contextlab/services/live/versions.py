@@ -1,0 +1,62 @@
+"""Versions of a live memory: where a new one stands, handing one out, and one that is in force again."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from contextlab.services.compaction.committing import add_version
+from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.live.memory import read_live, read_version
+from contextlab.store.models import LiveSession, LiveVersion, MemoryVersion, Session, View
+
+
+def place(version: MemoryVersion, upto: int, log_compaction: int | None = None, step: int = 0) -> LiveVersion:
+    """Note where a version stands, within the transaction that made it; the view is to be made anew.
+
+    It is that of the next step, or of the one after where the agent has taken the memory of the next one already.
+    """
+    view = version.view
+    live = LiveSession.objects.select_for_update().get(view=view)
+    steps = Session.objects.filter(pk=view.session_id).values_list("steps", flat=True).get()
+    coming = step or (steps + 2 if live.taken_step == steps + 1 else steps + 1)
+    last = LiveVersion.objects.filter(memory__view=view).order_by("-memory__version").first()
+    coming = max(coming, last.step if last is not None else 1)
+    View.objects.filter(pk=view.pk).update(stale=True)
+    return LiveVersion.objects.create(memory=version, step=coming, upto=upto, log_compaction=log_compaction)
+
+
+def take_memory(view: View, number: int | None = None) -> Held:
+    """The memory of the agent's next step, handed out: a version made from now on is that of a later step."""
+    with transaction.atomic():
+        live = LiveSession.objects.select_for_update().get(view=view)
+        view.session.refresh_from_db()
+        coming = view.session.steps + 1
+        if live.taken_step != coming:
+            LiveSession.objects.filter(pk=live.pk).update(taken_step=coming)
+        held = read_live(view, number)
+        # It was made after the memory had been taken once, and is asked for again before the step.
+        LiveVersion.objects.filter(memory__view=view, step__gt=coming).update(step=coming)
+        return held
+
+
+def restore_live(view: View, number: int) -> MemoryVersion:
+    """An earlier version in force again from the next step on, with all that the session got behind its cut.
+
+    Raises BadRequest. Nothing is deleted.
+    """
+    with transaction.atomic():
+        View.objects.select_for_update().get(pk=view.pk)
+        rows = MemoryVersion.objects.filter(view=view).select_related("live", "restored", "compaction")
+        wanted, now = rows.filter(version=number).first(), rows.order_by("-version").first()
+        if wanted is None or now is None:
+            raise BadRequest("version", "There is no such version of this memory.")
+        held = read_live(view, number, wanted.live.upto)
+        made = add_version(
+            view, now, held, held.snapshot, MemoryVersion.Origin.RESTORE, restored=wanted.restored or wanted
+        )
+        place(made, wanted.live.upto)
+        return made
+
+
+__all__ = ["place", "read_version", "restore_live", "take_memory"]
