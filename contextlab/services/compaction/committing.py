@@ -23,7 +23,7 @@ from contextlab.services.compaction.costs import Written, costs_of, payback_of
 from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.memory import Held, pack, read_branch, read_memory
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.services.compaction.shown import Run, joined, show, write_report, write_spans
+from contextlab.services.compaction.shown import Run, joined_runs, show, write_report, write_spans
 from contextlab.services.work import Work
 from contextlab.store.models import CompactionJob, ItemRecord, MemoryVersion, Session, View
 from contextlab.store.offloads import DjangoOffloadStore
@@ -155,18 +155,24 @@ def add_version(
 
 def runs_of(held: Held, outcome: Outcome) -> list[Run]:
     """The fates of the memory's items as runs of positions, in order; the log's own summary went into the new one."""
-    fates = outcome.fates.values()
-    words = {
-        what: (str(what[0]), str(what[1] or "")) for what in {(one.verdict, one.reason) for one in fates}
-    }
-    placed = [
-        (held.positions[name], *words[fate.verdict, fate.reason])
-        for name, fate in outcome.fates.items()
-        if name in held.positions
-    ]
+    places = held.positions
+    runs: list[Run] = []
+    first, last, before = 0, -1, None
+    for name, fate in outcome.fates.items():
+        if (at := places.get(name, -1)) < 0:
+            continue
+        if at == last + 1 and (fate is before or fate == before):
+            last = at
+            continue
+        if before is not None:
+            runs.append((first, last, str(before.verdict), str(before.reason or "")))
+        first = last = at
+        before = fate
+    if before is not None:
+        runs.append((first, last, str(before.verdict), str(before.reason or "")))
     if held.summary_at is not None:
-        placed.append((held.summary_at, str(Verdict.SUMMARISED), "compacted"))
-    return list(joined(sorted(placed)))
+        runs.append((held.summary_at, held.summary_at, str(Verdict.SUMMARISED), "compacted"))
+    return list(joined_runs(sorted(runs)))
 
 
 def _result(
@@ -207,7 +213,8 @@ def _result(
 
 def _flags(held: Held, result: CompactResult) -> list[dict[str, str]]:
     """What nobody agreed to: the claims without an item of the user, in this memory or anywhere in the log."""
-    claims = claims_of(result)
+    if not (claims := claims_of(result)):
+        return []
     names = sorted({name for _, line in claims for name in line.items})[:MOST_NAMED]
     records = ItemRecord.objects.filter(session=held.session, revision=held.session.revision)
     rows = records.filter(native_id__in=names, kind=KIND_CODE[Kind.USER], injected__in=["", *OWN_WORDS])

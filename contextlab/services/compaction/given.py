@@ -43,8 +43,7 @@ def pins_note(policy: Policy, held: Held, deps: Deps) -> str:
 
 def count_of(held: Held) -> TokenCount | None:
     """The counter, for a memory that is counted; None (estimates) for one that is not yet."""
-    counted = all(item.tokens is not None for item in held.snapshot.items if item.id not in held.changed)
-    return counter().count if counted else None
+    return counter().count if held.counted else None
 
 
 def new_id(held: Held, salt: str = "") -> IdSource:

@@ -63,6 +63,20 @@ class Held:
     changed: frozenset[str] = frozenset()
     """Ids of items of the log that do not stand as they stand there: their result was cleared."""
 
+    @property
+    def log(self) -> dict[str, Item]:
+        """The items by their ids."""
+        return self.snapshot.once("by id", lambda: {item.id: item for item in self.snapshot.items})
+
+    @property
+    def counted(self) -> bool:
+        """Whether the tokens of all items that stand as in the log are counted."""
+        return self.snapshot.once("all counted", self._all_counted)
+
+    def _all_counted(self) -> bool:
+        waiting = [item.id for item in self.snapshot.items if item.tokens is None]
+        return self.changed.issuperset(waiting)
+
 
 def read_memory(
     session: Session, view: View, before_step: int | None, before_compaction: int | None = None
@@ -70,10 +84,6 @@ def read_memory(
     """The memory of a view before a step, or as a compaction of the log found it; raises BadRequest."""
     if view.kind == View.Kind.BRANCH:
         return read_branch(view)
-    if view.kind == View.Kind.LIVE:
-        from contextlab.services.live.memory import read_live  # written in terms of this module
-
-        return read_live(view)
     if before_compaction is not None:
         return _before_compaction(session, view, before_compaction)
     at_step = session.steps + 1 if before_step is None else before_step
@@ -164,12 +174,16 @@ def _last_result(version: MemoryVersion) -> CompactResult | None:
 
 def pack(held: Held, items: Iterable[Item]) -> bytes:
     """Items as a version keeps them: those that stand as in the log by their name."""
-    log = {
-        item.id: item
-        for item in held.snapshot.items
-        if item.id in held.positions and item.id not in held.changed
-    }
-    rows = [item.id if log.get(item.id) == item else item_fields(item) for item in items]
+    log, places, changed = held.log, held.positions, held.changed
+    rows = [
+        item.id
+        if (mine := log.get(item.id)) is not None
+        and (mine is item or mine == item)
+        and item.id in places
+        and item.id not in changed
+        else item_fields(item)
+        for item in items
+    ]
     return zstandard.ZstdCompressor().compress(json.dumps(rows, separators=(",", ":")).encode("ascii"))
 
 

@@ -69,14 +69,19 @@ def write_report(view: View, report: Report | None) -> None:
 
 def joined(placed: Iterable[tuple[int, str, str]]) -> Iterable[Run]:
     """Neighbouring positions of one fate as runs; they must be in order."""
+    return joined_runs((at, at, verdict, reason) for at, verdict, reason in placed)
+
+
+def joined_runs(runs: Iterable[Run]) -> Iterable[Run]:
+    """Neighbouring runs of one fate as one; they must be in order."""
     run: Run | None = None
-    for at, verdict, reason in placed:
-        if run is not None and run[1] + 1 == at and run[2:] == (verdict, reason):
-            run = (run[0], at, verdict, reason)
+    for first, last, verdict, reason in runs:
+        if run is not None and run[1] + 1 == first and run[2:] == (verdict, reason):
+            run = (run[0], last, verdict, reason)
             continue
         if run is not None:
             yield run
-        run = (at, at, verdict, reason)
+        run = (first, last, verdict, reason)
     if run is not None:
         yield run
 
