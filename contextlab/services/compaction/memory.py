@@ -84,6 +84,10 @@ def read_memory(
     """The memory of a view before a step, or as a compaction of the log found it; raises BadRequest."""
     if view.kind == View.Kind.BRANCH:
         return read_branch(view)
+    if view.kind == View.Kind.LIVE:
+        from contextlab.services.live.memory import read_live  # written in terms of this module
+
+        return read_live(view)
     if before_compaction is not None:
         return _before_compaction(session, view, before_compaction)
     at_step = session.steps + 1 if before_step is None else before_step
