@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from contextlab.queries.scope import Scope
 from contextlab.store.models import StepRecord, StepReport, TurnRecord
 
@@ -182,12 +184,13 @@ class Around:
         )  # fmt: skip
 
 
-def read_around(seen: Seen, first: int, last: int) -> Around:
-    """The steps of a range with their reports."""
+def read_around(seen: Seen, first: int, last: int, among: QuerySet[StepReport] | None = None) -> Around:
+    """The steps of a range with their reports: those of the view itself, or `among` those of its layers."""
     heads = StepRecord.objects.filter(
         session_id=seen.session_id, revision=seen.revision, number__range=(first, last)
     )
-    reports = StepReport.objects.filter(view_id=seen.view_id or 0, step__range=(first, last))
+    own = StepReport.objects.filter(view_id=seen.view_id or 0) if among is None else among
+    reports = own.filter(step__range=(first, last))
     return Around(
         {values[0]: StepHead(*values) for values in heads.values_list(*HEAD_COLUMNS)},
         {values[0]: ReportFigures(*values) for values in reports.values_list(*REPORT_COLUMNS)},
@@ -205,11 +208,6 @@ def _gap(report: ReportFigures) -> tuple[int, int]:
     if start is None or end is None or end - start < max(SMALL_GAP, 1):
         return 0, 0
     return start, end
-
-
-def steps_between(seen: Seen, first: int, last: int) -> list[StepLine]:
-    """The steps of a range, in order, with their composition in the view."""
-    return read_around(seen, first, last).lines()
 
 
 def line_of(head: StepHead, report: ReportFigures | None) -> StepLine:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Max, Min, OuterRef, QuerySet, Subquery, Value
 
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.queries.items import COLUMNS, ItemRow, item_rows
+from contextlab.queries.layered import reports_of, steps_between
 from contextlab.queries.marks import Mark, marks_between
-from contextlab.queries.step import REPORT_COLUMNS, ReportFigures, Seen, StepLine, steps_between
-from contextlab.store.models import ItemRecord, StepRecord, StepReport, TurnRecord
+from contextlab.queries.step import REPORT_COLUMNS, ReportFigures, Seen, StepLine
+from contextlab.store.models import ItemRecord, StepRecord, TurnRecord
 
 TURNS = 50
 STEPS = 60
@@ -116,24 +117,25 @@ _COLUMNS = ("number", "title", "trigger", "status", "first_step", "last_step", "
 
 def _turns(seen: Seen) -> QuerySet[TurnRecord, Any]:
     turns = TurnRecord.objects.filter(session_id=seen.session_id, revision=seen.revision)
-    of_turn = StepReport.objects.filter(
-        view_id=seen.view_id or 0, step__gte=OuterRef("first_step"), step__lte=OuterRef("last_step")
-    )
-    low = of_turn.values("view").annotate(size=Min("projected_tokens")).values("size")
-    high = of_turn.values("view").annotate(size=Max("projected_tokens")).values("size")
+    of_turn = reports_of(seen).filter(step__gte=OuterRef("first_step"), step__lte=OuterRef("last_step"))
+    whole = of_turn.annotate(one=Value(1)).values("one")  # a turn may lie in two views
+    low = whole.annotate(size=Min("projected_tokens")).values("size")
+    high = whole.annotate(size=Max("projected_tokens")).values("size")
     return turns.annotate(low=Subquery(low), high=Subquery(high))
 
 
 def _extremes(seen: Seen, first: int, last: int) -> tuple[int | None, int | None]:
-    found = StepReport.objects.filter(view_id=seen.view_id or 0, step__range=(first, last)).aggregate(
-        low=Min("projected_tokens"), high=Max("projected_tokens")
+    found = (
+        reports_of(seen)
+        .filter(step__range=(first, last))
+        .aggregate(low=Min("projected_tokens"), high=Max("projected_tokens"))
     )
     return found["low"], found["high"]
 
 
 def _rows(seen: Seen, turns: Sequence[tuple[Any, ...]]) -> list[TurnRow]:
     ends = [last for _, _, _, _, _, last, *_ in turns if last is not None]
-    reports = StepReport.objects.filter(view_id=seen.view_id or 0, step__in=ends).values_list(*REPORT_COLUMNS)
+    reports = reports_of(seen).filter(step__in=ends).values_list(*REPORT_COLUMNS)
     by_step = {values[0]: ReportFigures(*values) for values in reports}
     first = min((start for _, _, _, _, start, *_ in turns if start is not None), default=0)
     marks = marks_between(seen, first, max(ends, default=0))

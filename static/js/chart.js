@@ -6,7 +6,8 @@ const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
 let data = null, at = -1, colours = palette(), labels = [];
 
-const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction" };
+const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction", hand: "compaction by hand", auto: "automatic compaction" };
+const MADE = ["hand", "auto"];
 const bucketOf = (step) => data.buckets.findIndex((bucket) => bucket.from <= step && step <= bucket.to);
 
 function scale() {
@@ -110,33 +111,53 @@ function marks(pen, x, height, count) {
   pen.textAlign = "left";
   // A crowd of lines would hide the bars: then each is faint.
   const crowded = (x(count) - x(0)) / Math.max(data.marks.length, 1) < 24;
+  const leftOf = (mark) => { const place = bucketOf(mark.step); return place < 0 ? x(count) : x(place); };
+  const heads = data.marks.filter((mark) => MADE.includes(mark.kind)).map(leftOf);
   for (const mark of data.marks) {
-    const place = bucketOf(mark.step);
-    const left = place < 0 ? x(count) : x(place);
-    const whole = mark.kind !== "micro" && mark.kind !== "restart";
+    const left = leftOf(mark);
+    const whole = !["micro", "restart", ...MADE].includes(mark.kind);
     pen.strokeStyle = pen.fillStyle = mark.kind === "clear" ? colours.danger : mark.kind === "restart" ? colours.muted : colours.summary;
     pen.lineWidth = whole && !crowded ? 1.5 : 1;
     pen.globalAlpha = crowded ? 0.35 : 1;
-    // Dashed: due, but not made, since it needs a model; or small.
-    pen.setLineDash(whole && mark.kind !== "would_fire" ? [] : [2, 3]);
+    // Dashed: due, but not made, since it needs a model; or small; or made here, which the agent of the log never saw.
+    pen.setLineDash((whole && mark.kind !== "would_fire") || (mark.kind === "auto" && !recorded) ? [] : [2, 3]);
     pen.beginPath();
     pen.moveTo(left, whole ? 4 : TOP);
     pen.lineTo(left, height - BOTTOM);
     pen.stroke();
     pen.setLineDash([]);
     pen.globalAlpha = 1;
-    const text = label(mark), wide = pen.measureText(text).width;
-    const start = left + 5 + wide > x(count) ? left - 5 - wide : left + 5;
-    if (!whole || start < free) continue;
+    if (MADE.includes(mark.kind)) headOf(pen, mark, left);
+    const gap = MADE.includes(mark.kind) ? 9 : 5;
+    const head = heads.find((other) => other > left + 1) ?? Infinity;
+    const fitting = [label(mark), mark.label].find((text) => text && left + gap + pen.measureText(text).width < head - 8);
+    const text = fitting ?? label(mark), wide = pen.measureText(text).width;
+    const start = left + gap + wide > x(count) ? left - gap - wide : left + gap;
+    if (["micro", "restart"].includes(mark.kind) || start < free || (!fitting && start > left)) continue;
     pen.fillText(text, start, 10);
     labels.push({ mark, left: start, right: start + wide });
     free = start + wide + 8;
   }
 }
 
+// What was made here has a head: a diamond by hand, a disc by itself. The legend and the lists have the same shapes.
+function headOf(pen, mark, left) {
+  const middle = 10, size = 5;
+  pen.beginPath();
+  if (mark.kind === "auto") pen.arc(left, middle, size - 0.5, 0, 2 * Math.PI);
+  else { pen.moveTo(left, middle - size); pen.lineTo(left + size, middle); pen.lineTo(left, middle + size); pen.lineTo(left - size, middle); pen.closePath(); }
+  pen.fill();
+  pen.beginPath();
+  pen.moveTo(left, middle);
+  pen.lineTo(left, TOP);
+  pen.stroke();
+  labels.push({ mark, left: left - size - 2, right: left + size + 2 });
+}
+
 function label(mark) {
   const sizes = mark.kind !== "would_fire" && (mark.pre !== null || mark.post !== null) ? `${compact(mark.pre)} → ${compact(mark.post)}` : "";
   if (mark.kind === "restart") return mark.trigger;
+  if (MADE.includes(mark.kind)) return [mark.label, sizes].filter(Boolean).join("  ");
   const name = mark.kind === "clear" ? "cleared" : mark.kind === "would_fire" ? "would fire" : `#${mark.number}`;
   return [name, recorded || mark.kind !== "clear" ? sizes : "as it went", mark.trigger].filter(Boolean).join("  ");
 }
@@ -168,7 +189,7 @@ function tell() {
     `in context ${full(bucket.total)} ${data.token_source} (${parts.map(([kind, tokens]) => `${kind} ${compact(tokens)}`).join(", ")})`,
     bucket.reported === null ? "no usage reported" : `reported ${full(bucket.reported)}`,
     bucket.limit === null ? "limit unknown" : `limit ${compact(bucket.limit)}, ${Math.round((size / bucket.limit) * 100)} % full`,
-    ...data.marks.filter((mark) => bucket.from <= mark.step && mark.step <= bucket.to).map((mark) => [`${words[mark.kind]} ${label(mark)}`, pageOfMark(mark)]).map(([text, page]) => (page ? [text, page] : text)),
+    ...marksAt(bucket).map((mark) => [`${words[mark.kind]} ${label(mark)}`, pageOfMark(mark)]).map(([text, page]) => (page ? [text, page] : text)),
   ]);
 }
 
@@ -185,19 +206,25 @@ function placeAt(event) {
   return share < 0 || share >= 1 ? -1 : Math.floor(share * data.buckets.length);
 }
 
-// Only compactions of the log have a page of their own.
-const pageOfMark = (mark) => (canvas.dataset.compaction && mark?.kind === "compaction" ? pageOf(canvas.dataset.compaction, mark.number) : null);
+// Those of the log and those made here have a page of their own.
+function pageOfMark(mark) {
+  if (mark?.run) return pageOf(canvas.dataset.run, mark.run);
+  return canvas.dataset.compaction && mark?.kind === "compaction" ? pageOf(canvas.dataset.compaction, mark.number) : null;
+}
+// What stands behind the last step belongs to the last bar.
+const stepOfMark = (mark) => Math.min(mark.step, data.steps_total);
+const marksAt = (bucket) => data.marks.filter((mark) => bucket.from <= stepOfMark(mark) && stepOfMark(mark) <= bucket.to);
 const labelAt = (event) => (event.offsetY < TOP ? labels.find(({ left, right }) => left <= event.offsetX && event.offsetX <= right)?.mark : undefined);
 
 function openMark(event) {
   const bucket = data?.buckets[at];
-  const page = pageOfMark(bucket && data.marks.find((mark) => mark.kind === "compaction" && bucket.from <= mark.step && mark.step <= bucket.to));
+  const page = bucket && marksAt(bucket).map(pageOfMark).find(Boolean);
   if (page) go(page, event);
 }
 
 function nextMark(by) {
   const here = data.buckets[at]?.step ?? (by > 0 ? 0 : Infinity);
-  const steps = data.marks.filter((mark) => ["compaction", "would_fire"].includes(mark.kind)).map((mark) => mark.step);
+  const steps = data.marks.filter((mark) => ["compaction", "would_fire", ...MADE].includes(mark.kind)).map(stepOfMark);
   const step = by > 0 ? steps.find((one) => one > here) : steps.findLast((one) => one < here);
   const place = step === undefined ? -1 : bucketOf(step);
   if (place >= 0) move(place);

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from contextlab.services.actions import perform
 from contextlab.store.models import Run
 from tests.e2e.test_steps_in_a_browser import a_session
+from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
 
@@ -84,3 +85,34 @@ def test_chart_and_map_lead_to_a_compaction(live_app: Any) -> None:
     page.locator("#map").hover(position={"x": box["width"] - 30, "y": 30})
     page.locator("#map-readout a").click()
     expect(page).to_have_url(address)
+
+
+def test_a_diamond_leads_to_what_was_made_by_hand(live_app: Any, tmp_path: Any) -> None:
+    """c stops at it, the readout names it, m and a click on it open its page; the list has it, and grows by itself."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    session = import_well(path)
+    job = done(asked(session, before_step=6, policy="rule-based", keep_recent=2))
+    address = re.compile(rf"/compactions/{job.run.uid}$")
+    page = live_app.open(f"/sessions/{session.uid}")
+    expect(page.locator("#chart")).to_have_attribute("data-ready", "yes")
+    live_app.press("c")
+    expect(page.locator("#chart-readout")).to_contain_text("compaction by hand branch-1 v2")
+    live_app.press("m")
+    expect(page).to_have_url(address)
+    page.go_back()
+    expect(page.locator("#chart")).to_have_attribute("data-ready", "yes")
+    canvas = page.locator("#chart")
+    left = 54 + (canvas.bounding_box()["width"] - 64) * 5 / session.steps
+    canvas.click(position={"x": left, "y": 10})
+    expect(page).to_have_url(address)
+    waiting = asked(session, before_step=8, policy="rule-based", keep_recent=2)
+    page = live_app.open(f"/compactions?session={session.uid}")
+    row = page.locator("tr", has_text="queued")
+    expect(row).to_have_count(1)
+    perform(waiting)
+    expect(row).to_have_count(0, timeout=10_000)
+    expect(page.locator("table.compactions")).to_contain_text("branch-2 v2")
+    page.locator("#of").fill("nothing has this word")
+    expect(page.locator("#compactions")).to_contain_text("No compaction matches")
+    expect(page).to_have_url(re.compile(r"q=nothing\+has\+this\+word"))

@@ -88,7 +88,7 @@ def test_those_of_all_sessions_stand_together_newest_first(client: Client) -> No
     page = opened(client)
     assert shown(page) == [address(one) for one in (hand, auto, old, untimed)]
     text = page.text
-    for words in ("branch-1, version 2", "Fix the cleanup", "Move the invoices", "by hand", "automatic",
+    for words in ("branch-1 v2", "Fix the cleanup", "Move the invoices", "by hand", "automatic",
                   "#1 of the log", "rule-based", "80k → 9k", "counted", "no time in the log"):  # fmt: skip
         assert words in text
     hrefs = {link.get("href") for link in page.all("a")}

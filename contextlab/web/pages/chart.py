@@ -13,7 +13,7 @@ from contextlab.web.opened import open_session
 
 def chart_data(request: HttpRequest, uid: UUID) -> JsonResponse:
     """At most 1,200 buckets of the view that the address names."""
-    return JsonResponse(chart(open_session(request, uid).view_id))
+    return JsonResponse(chart(open_session(request, uid).seen))
 
 
 urlpatterns = [path("sessions/<uuid:uid>/chart.json", chart_data, name="chart")]

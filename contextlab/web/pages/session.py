@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -9,10 +11,11 @@ from django.shortcuts import render
 from django.urls import path
 
 from contextlab.queries import session as sessions
-from contextlab.queries import step as steps
 from contextlab.queries.audit import findings
 from contextlab.queries.fires import Fires, fires_of
-from contextlab.queries.marks import has_marks
+from contextlab.queries.layered import steps_between
+from contextlab.queries.made_marks import MadeMark, made_counts, made_marks
+from contextlab.queries.marks import Mark, has_marks, marks_between
 from contextlab.queries.memories import observed_turns
 from contextlab.queries.policies import compacts
 from contextlab.queries.turn import turn_table
@@ -20,6 +23,7 @@ from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_s
 
 TABLE_STEPS = 50
 FINDINGS = 5
+Placed = TypeVar("Placed", Mark, MadeMark)
 
 
 def session(request: HttpRequest, uid: UUID) -> HttpResponse:
@@ -36,10 +40,13 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     }
     if request.headers.get("HX-Target") == "turns":
         return render(request, "panels/turns.html", values)
+    made = made_marks(opened.seen)
     values |= {
+        "made": made_counts(opened.session.pk),
+        "made_kinds": sorted({mark.kind for mark in made}),
         "page": sessions.session_page(opened.session, opened.seen),
         "views": view_links(opened, "session"),
-        "has_marks": has_marks(opened.seen),
+        "has_marks": bool(made) or has_marks(opened.seen),
         "fires": _fires(opened),
         "findings": findings(opened.session, most=FINDINGS) if opened.name == RECORDED else [],
     }
@@ -64,12 +71,26 @@ def step_table(request: HttpRequest, uid: UUID) -> HttpResponse:
     first = min(max(number_in(request, "from") or 1, 1), max(total, 1))
     last = min(first + TABLE_STEPS - 1, total)
     found = opened.session
-    lines = steps.steps_between(opened.seen, first, last) if opened.view_id else []
+    lines = steps_between(opened.seen, first, last) if opened.view_id else []
+    # What was compacted behind the last step stands beside it.
+    behind = last if last < total else None
+    made = made_marks(opened.seen, first, behind)
+    begun = {mark.step for mark in made if mark.begins}
+    marks = [mark for mark in marks_between(opened.seen, first, behind) if mark.step not in begun]
     values = {
+        "marks": _at_steps(marks, last), "made": _at_steps(made, last),
         "opened": opened, "session": found, "lines": lines, "first": first, "last": last, "total": total,
         "before": max(1, first - TABLE_STEPS) if first > 1 else None, "after": last + 1 if last < total else None,
     }  # fmt: skip
     return render(request, "panels/step_table.html", values)
+
+
+def _at_steps(marks: Sequence[Placed], last: int) -> dict[int, list[Placed]]:
+    """Marks by the step of the table that they stand at."""
+    found: dict[int, list[Placed]] = {}
+    for mark in marks:
+        found.setdefault(min(mark.step, last), []).append(mark)
+    return found
 
 
 urlpatterns = [
