@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from contextlab.services import audits, last_seen, reconcile, runs, uploads, watching
+from contextlab.services.live import intake
 from contextlab.services.watching import Watcher
 from contextlab.store.models import Lease, Run
 
@@ -28,6 +29,7 @@ EVERY = {
     "reap": 1,
     "watch": 2,
     "beat": 20,
+    "live": 10,
     "index": 5,
     "audit": 10,
     "vanished": 60,
@@ -62,6 +64,7 @@ class Periodic:
         work: dict[str, Callable[[], Any]] = {
             "watch": lambda: due.runs.extend(self._watcher.look(now)),
             "reap": lambda: due.runs.extend(runs.reap(now)),
+            "live": lambda: due.runs.extend(intake.unread()),
             "beat": lambda: setattr(due, "beat", True),
             "index": lambda: due.runs.extend(last_seen.missing()),
             "audit": lambda: due.runs.extend(audits.missing()),

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from contextlab.services.linking import count_children
+from contextlab.services.live import log
 from contextlab.store import search
 from contextlab.store.models import (
     FINISHED,
@@ -74,7 +75,7 @@ def delete_everything(workspace: Workspace) -> None:
             memories.objects.filter(workspace=workspace).delete()
         if not Session.objects.exists():
             ContentCount.objects.all().delete()
-    for path in Path(settings.UPLOAD_DIR).iterdir():
+    for path in (*Path(settings.UPLOAD_DIR).iterdir(), *log.folder().iterdir()):
         if path.is_file():
             path.unlink(missing_ok=True)
     _give_back()
@@ -107,8 +108,10 @@ def _stop_runs(sessions: Iterable[Session], files: Iterable[LogFile]) -> None:
 
 
 def _forget(file: LogFile) -> None:
-    """Nothing of the file is left: an upload goes, of a file on disk stays the note not to bring it back."""
-    if not file.path:
+    """Nothing of the file is left: an upload and the log of a live session go, of another file on disk stays the note
+    not to bring it back."""
+    if not file.path or log.is_own(file):
+        log.remove(file)
         file.delete()
         return
     RawSegment.objects.filter(file=file).delete()

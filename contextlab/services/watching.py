@@ -66,7 +66,8 @@ def switch(folder: WatchedFolder, on: bool) -> None:
 def note_vanished() -> None:
     """Note which files are no longer there (ContextLab then holds the only copy), and which came back."""
     now = timezone.now()
-    files = LogFile.objects.exclude(path="")
+    # The log of a live session begins with its first event, and is written anew where it is gone.
+    files = LogFile.objects.exclude(path="").exclude(origin=LogFile.Origin.API)
     gone, back = [], []
     for key, path, missing in files.values_list("pk", "path", "missing_since").iterator(chunk_size=2000):
         there = os.path.exists(path)

@@ -102,13 +102,16 @@ def append(session: Session, file: LogFile, body: bytes) -> Appended:
     return found
 
 
+def is_own(file: LogFile) -> bool:
+    """Whether it is the log of a live session: a file that was written here."""
+    return bool(file.path) and file.origin == LogFile.Origin.API and Path(file.path).parent == folder()
+
+
 def remove(file: LogFile) -> None:
     """Remove the log of a live session that was deleted; other files are nobody's to remove here."""
-    path = Path(file.path)
-    if file.path and path.parent == folder():
-        path.unlink(missing_ok=True)
-        with _guard:
-            _cache.pop(file.path, None)
+    if is_own(file):
+        Path(file.path).unlink(missing_ok=True)
+        _forget(Path(file.path))
 
 
 def size_of(file: LogFile) -> int:
