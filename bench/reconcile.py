@@ -4,8 +4,9 @@
 
 Reads every Claude Code and Codex session below the folder (the outer project's corpus without one), counts its items,
 replays it as recorded and explains each step (core/audit/reconcile.py). Prints how many steps were compared and how
-far off they are: from one anchor per segment, at the ends of segments, and anchored anew at each step. Exits with 1
-when a figure that the project promises is missed.
+far off they are: from one anchor per segment, at the ends of segments, and anchored anew at each step; how many rests
+lie inside their bands, by model and by steps since the anchor; and how many findings there are. Exits with 1 when a
+figure that the project promises is missed.
 """
 
 from __future__ import annotations
@@ -21,18 +22,25 @@ from contextlab.adapters.data_folder import CHECKOUT
 from contextlab.adapters.tokens import counter
 from contextlab.cli._reading import sources
 from contextlab.cli._replaying import sessions_of
-from contextlab.core.audit.reconcile import Measure, Summary, share_below, sheets
+from contextlab.core.audit.reconcile import Measure, Sheet, Summary, share_below, sheets
 from contextlab.core.items import Reason
+from contextlab.core.measuring.models import plain_name
 from contextlab.core.recorded import RecordedReplayer
+from contextlab.core.replaying.sizes import REASONING
+from contextlab.core.report import Report
 from contextlab.core.timeline import FLAG_MEDIA, Assembler
 from contextlab.importers.base import UnreadableFile
 
 CORPUS = CHECKOUT.parent / "shared" / "corpus"
-PROMISED = {
+PROMISED: dict[str, dict[str, float]] = {
     "claude-code": {"p50": 0.02, "p90": 0.07, "step p90": 0.004},
     "codex": {"p50": 0.002, "step tokens p90": 15},
     "codex without searches and images": {"p90": 0.02},
 }
+INSIDE = 0.95
+"""The share of rests that bands promise to hold, of each format."""
+AGES = ((1, 8), (8, 32), (32, None))
+"""Steps since the anchor by which bands are looked at."""
 
 
 def main() -> int:
@@ -43,16 +51,18 @@ def main() -> int:
     asked = parser.parse_args()
     groups: dict[str, Summary] = {}
     sessions: dict[str, int] = {}
+    bands: dict[str, dict[str, list[bool]]] = {}
     for name in ("claude-code", "codex"):
-        for assembler in _sessions(
-            asked.folder / name if (asked.folder / name).is_dir() else asked.folder, name
-        ):
-            found = list(sheets(measures(assembler), starts_in_the_middle=in_the_middle(assembler)))
+        own = asked.folder / name
+        for assembler in _sessions(own if own.is_dir() else asked.folder):
+            known = list(measures(assembler))
+            found = list(sheets(known, starts_in_the_middle=in_the_middle(assembler)))
+            _note_bands(bands.setdefault(name, {}), known, found)
             for group in _groups(name, assembler):
                 groups.setdefault(group, Summary()).add(found)
                 sessions[group] = sessions.get(group, 0) + 1
     facts = {name: {"sessions": sessions[name], **_figures(summary)} for name, summary in groups.items()}
-    missed = [line for name, figures in facts.items() for line in _print(name, figures)]
+    missed = [line for name, figures in facts.items() for line in _print(name, figures, bands.get(name, {}))]
     if asked.json:
         asked.json.write_text(json.dumps(facts, indent=1))
     return int(bool(missed))
@@ -70,9 +80,15 @@ def measures(assembler: Assembler) -> Iterator[Measure]:
         seen = step.upto
         yield Measure(
             step.number, step.model, step.prompt_tokens, report.calibrated_tokens, report.band,
-            report.projected_tokens, step.number in marks, step.number in compactions, bool(step.restart),
-            report.finding is not None, media,
+            counted_items(report), step.number in marks, step.number in compactions, bool(step.restart),
+            report.finding is not None, media, report.reasoning_tokens,
         )  # fmt: skip
+
+
+def counted_items(report: Report) -> int | None:
+    """The count of what is visible: hidden reasoning is calibrated, its text counts for nothing."""
+    tokens = report.projected_tokens
+    return None if tokens is None else tokens - report.composition[REASONING]
 
 
 def in_the_middle(assembler: Assembler) -> bool:
@@ -105,19 +121,35 @@ def _groups(name: str, assembler: Assembler) -> list[str]:
     return [name, f"{name} without searches and images"] if name == "codex" and plain else [name]
 
 
+def _note_bands(bands: dict[str, list[bool]], known: list[Measure], found: list[Sheet]) -> None:
+    """Whether each compared rest lies inside its band, by model and by steps since the anchor."""
+    anchor = 0
+    for measure, sheet in zip(known, found, strict=True):
+        if sheet.anchor or sheet.rest is None:
+            anchor = sheet.step if sheet.anchor else anchor
+            continue
+        age = sheet.step - anchor
+        first, end = next((first, end) for first, end in AGES if end is None or age < end)
+        span = f"{first} to {end - 1} steps since the anchor" if end else f"{first} and more"
+        for key in (plain_name(measure.model), span):
+            bands.setdefault(key, []).append(not sheet.beyond_band)
+
+
 def _figures(summary: Summary) -> dict[str, Any]:
     return {
         "steps": summary.steps, "segments": summary.segments, "steps compared": len(summary.errors),
         "p50": share_below(summary.errors, 0.5), "p90": share_below(summary.errors, 0.9),
+        "rest p50": share_below(summary.rests, 0.5), "rest p90": share_below(summary.rests, 0.9),
         "segment ends p50": share_below(summary.ends, 0.5), "segment ends p90": share_below(summary.ends, 0.9),
         "step p50": share_below(summary.step_errors, 0.5), "step p90": share_below(summary.step_errors, 0.9),
         "step tokens p50": share_below(summary.step_tokens, 0.5),
         "step tokens p90": share_below(summary.step_tokens, 0.9),
-        "beyond their band": summary.beyond_band, "unexplained": dict(summary.unexplained),
+        "inside their band": summary.inside_band, "findings": sum(summary.unexplained.values()),
+        "unexplained": {str(what): count for what, count in summary.unexplained.items()},
     }  # fmt: skip
 
 
-def _print(name: str, figures: dict[str, Any]) -> list[str]:
+def _print(name: str, figures: dict[str, Any], bands: dict[str, list[bool]]) -> list[str]:
     """Prints a group; returns what misses its promise."""
     print(f"\n{name}")
     missed = []
@@ -131,6 +163,11 @@ def _print(name: str, figures: dict[str, Any]) -> list[str]:
                 verdict += "  MISSED"
                 missed.append(key)
         print(f"  {key:22} {shown}{verdict}")
+    for key, inside in sorted(bands.items()):
+        print(f"    inside, {key:35} {sum(inside) / len(inside):7.1%} of {len(inside)}")
+    if bands and figures["inside their band"] < INSIDE:
+        missed.append("inside their band")
+        print(f"  bands promise to hold {INSIDE:.0%}  MISSED")
     return missed
 
 

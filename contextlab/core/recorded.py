@@ -191,7 +191,7 @@ class RecordedReplayer:
 
     def _report(self, step: Step, marked: bool) -> Report:
         report = self.ledger.report()
-        calibrate(report, step, self.ledger.sent)
+        calibrate(report, step, self.ledger.sent, self.timeline.calibrations)
         report.source_faults = self._faults.listed()
         report.head_end, report.tail_start = self._gap(step.upto)
         self._reconciler.compare(step, report, marked)

@@ -32,6 +32,10 @@ class Report:
     token_source: str = "estimated"  # noqa: S105  no password
     """`counted` when every token figure in it was counted, else `estimated`."""
     calibrated_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    """Of it, hidden reasoning (from its signature, or as reported for its step)."""
+    blocks: int | None = None
+    """Content blocks that were calibrated: all but reasoning."""
     band: float | None = None
     """Relative half-width of the calibrated figure's error band (0.15 = 15 %)."""
     reported_input_tokens: int | None = None

@@ -25,6 +25,7 @@ from contextlab.core.events import (
     Usage,
 )
 from contextlab.core.items import KIND_CODE, Kind, Reason, Verdict, measure
+from contextlab.core.measuring.calibrations import TABLE, Calibrations
 
 UNKNOWN = -1
 """In number columns: not known (token counts not made yet, no partner)."""
@@ -154,6 +155,8 @@ class Timeline:
     steps: list[Step] = field(default_factory=list)
     turns_list: list[Turn] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    calibrations: Calibrations = TABLE
+    """What sizes are calibrated with."""
 
     def __len__(self) -> int:
         """Number of items."""

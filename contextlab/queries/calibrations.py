@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from contextlab.core.audit.calibrate import LEAST
-from contextlab.core.measuring.models import calibration_for
-from contextlab.store.models import ModelCalibration
+from contextlab.core.audit.evidence import LEAST_SESSIONS, LEAST_STEPS
+from contextlab.core.measuring.calibrations import InUse, Origin, in_use, may_be_fitted, of_table
+from contextlab.store.models import ModelCalibration, View, Workspace
+
+MORE_STEPS, MORE_SESSIONS, OWN_TOKENIZER, NO_BETTER = (
+    "more_steps",
+    "more_sessions",
+    "own_tokenizer",
+    "no_better",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,34 +26,62 @@ class CalibrationLine:
     steps: int
     steps_needed: int
     sessions: int
+    sessions_needed: int
     ratio: float | None
     per_block: float | None
     error_p50: float | None
     """Tokens by which single steps are off, under the fit."""
     error_p90: float | None
-    used_ratio: float
-    """What projections calibrate with: the table that comes with the program."""
-    used_per_block: float
-    used_band: float
-    outside_band: bool
-    """Whether the fit and what is in use differ by more than the band that is shown."""
+    band: float | None
+    """Of the fit, over sessions that it was held out from."""
+    table_band: float | None
+    """Of the table that comes with the program, over the same steps."""
+    used: InUse
+    """What projections calibrate with."""
+    unused: str
+    """Why the fit is not used; empty where it is."""
     fitted_at: datetime
 
 
-def calibration_lines(workspace_id: int) -> Sequence[CalibrationLine]:
+@dataclass(frozen=True, slots=True)
+class CalibrationPage:
     """All models of a workspace, most steps first."""
-    rows = ModelCalibration.objects.filter(workspace_id=workspace_id).order_by("-steps", "model")
-    return [_line(row) for row in rows]
+
+    fitted: bool
+    """Whether fits are used at all."""
+    lines: Sequence[CalibrationLine]
+    waiting: int
+    """Views that follow an earlier calibration, and are made anew by and by."""
 
 
-def _line(row: ModelCalibration) -> CalibrationLine:
-    used = calibration_for(row.model)
-    outside = False
-    if row.ratio is not None and row.per_block is not None:
-        # Compared where it matters: a block of 300 tokens, about the median of recorded sessions.
-        ours, theirs = used.ratio * 300 + used.per_block, row.ratio * 300 + row.per_block
-        outside = abs(ours - theirs) > used.band * ours
+def calibration_page(workspace: Workspace) -> CalibrationPage:
+    """What the sessions of a workspace say of models, and what is in use."""
+    rows = ModelCalibration.objects.filter(workspace=workspace).order_by("-steps", "model")
+    waiting = View.objects.filter(session__workspace=workspace, recalibrate=True).exclude(
+        kind=View.Kind.BRANCH
+    )
+    lines = [_line(row, workspace.fitted_calibrations) for row in rows]
+    return CalibrationPage(workspace.fitted_calibrations, lines, waiting.count())
+
+
+def calibrations_of(view: View | None) -> list[tuple[str, InUse]]:
+    """What a view is calibrated with, by model; [] where that was not kept."""
+    return [(model, in_use(one)) for model, one in ((view.calibrations if view else None) or {}).items()]
+
+
+def _line(row: ModelCalibration, fitted: bool) -> CalibrationLine:
+    used = in_use(row.used) if row.used and fitted else of_table(row.model)
     return CalibrationLine(
-        row.model, row.steps, LEAST, row.sessions, row.ratio, row.per_block, row.error_p50, row.error_p90, used.ratio,
-        used.per_block, used.band, outside, row.fitted_at,
+        row.model, row.steps, LEAST_STEPS, row.sessions, LEAST_SESSIONS, row.ratio, row.per_block, row.error_p50,
+        row.error_p90, row.band, row.table_band, used, _unused(row, used, fitted), row.fitted_at,
     )  # fmt: skip
+
+
+def _unused(row: ModelCalibration, used: InUse, fitted: bool) -> str:
+    if used.origin == Origin.FITTED or not fitted:
+        return ""
+    if not may_be_fitted(row.model):
+        return OWN_TOKENIZER
+    if row.steps < LEAST_STEPS:
+        return MORE_STEPS
+    return MORE_SESSIONS if row.sessions < LEAST_SESSIONS else NO_BETTER

@@ -34,6 +34,7 @@ EVERY = {
     "audit": 10,
     "vanished": 60,
     "calibrate": 600,
+    "recalibrate": 60,
     "tidy": 600,
 }
 """Seconds between two times of each kind of work."""
@@ -69,6 +70,7 @@ class Periodic:
             "index": lambda: due.runs.extend(last_seen.missing()),
             "audit": lambda: due.runs.extend(audits.missing()),
             "calibrate": lambda: due.runs.extend(reconcile.due(now)),
+            "recalibrate": lambda: due.runs.extend(reconcile.outdated()),
             "vanished": watching.note_vanished,
             "tidy": _tidy,
         }

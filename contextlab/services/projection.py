@@ -19,11 +19,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 from contextlab.adapters.tokens import counter
 from contextlab.core.errors import PolicyError
 from contextlab.core.items import Verdict
+from contextlab.core.measuring.calibrations import Calibrations
 from contextlab.core.projection import TokenCount
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.spans import Span
 from contextlab.core.timeline import UNKNOWN, Timeline
 from contextlab.services import runs
+from contextlab.services.calibrations import in_force
 from contextlab.services.chart import ChartMaker, marks_of, point_of
 from contextlab.services.figures import Figures
 from contextlab.services.fires import write_fires
@@ -176,12 +178,16 @@ def perform(work: Work) -> Outcome:
 def project(work: Work, jobs: Iterable[Job]) -> None:
     """Make the views, whole. Raises Superseded when somebody else wrote one of them meanwhile."""
     writer = ViewWriter(work)
-    made = [_make(job, writer) for job in jobs]
+    calibrations = in_force(work.run.workspace_id)
+    made = [_make(job, writer, calibrations) for job in jobs]
     with transaction.atomic():
         writer.flush()
         write_fires([(one.view, one.fires) for one in made])
         _write_decisions(made)
         _finish(made)
+        if in_force(work.run.workspace_id) != calibrations:
+            keys = [one.view.pk for one in made]
+            View.objects.filter(pk__in=keys).update(recalibrate=True)
 
 
 def _write_decisions(made: Sequence[Made]) -> None:
@@ -208,9 +214,12 @@ def project_or_queue(work: Work, jobs: Iterable[Job]) -> list[Run]:
     return []
 
 
-def _make(job: Job, writer: ViewWriter) -> Made:
+def _make(job: Job, writer: ViewWriter, calibrations: Calibrations) -> Made:
     """Replay one session into the writer."""
     timeline, view = job.timeline, job.view
+    timeline.calibrations = calibrations
+    view.calibrations = calibrations.among(step.model for step in timeline.steps)
+    view.recalibrate = False
     replayer = _replayer(job)
     wrong = disproved_models(timeline.steps)
     chart, figures = ChartMaker(len(timeline.steps)), Figures()

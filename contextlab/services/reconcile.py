@@ -2,14 +2,16 @@
 
     due()           the runs that are needed now, for the periodic work
     perform(work)   the run
+    outdated()      runs that make a few views anew which are calibrated with what is no longer in force
 
-Only steps with a reported input on both sides and exact counts are used, without a change in between, and without
-reasoning that came or went (its size is not counted but calibrated).
+Only steps with a reported input on both sides and exact counts are used, without a change in between, without pictures
+and without reasoning that went. Reasoning that came is taken off by its own size: its text counts for nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,10 +19,12 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from contextlab.core.audit.calibrate import Sample, fit, usable
+from contextlab.core.audit.calibrate import Sample
+from contextlab.core.audit.evidence import Evidence, choose, settled, weigh
 from contextlab.core.items import KINDS, Kind
 from contextlab.core.measuring.models import plain_name
-from contextlab.services import runs
+from contextlab.queries.reconcile import media_steps
+from contextlab.services import calibrations, projection, runs
 from contextlab.services.runs import Priority
 from contextlab.services.work import Outcome, Work
 from contextlab.store.models import (
@@ -41,11 +45,26 @@ MOST_SAMPLES = 5_000
 MOST_STEPS = 200_000
 """Steps that one run looks at."""
 
+MOST_VIEWS, MOST_VIEW_STEPS = 20, 20_000
+"""Views that are made anew at one time, and their steps together (but one, however large)."""
+
 _REASONING = KINDS.index(Kind.REASONING)
-_STEP = ("number", "model", "input", "cache_read", "cache_write")
+_STEP = ("number", "model", "input", "cache_read", "cache_write", "restart")
 _REPORT = (
-    "step", "projected_tokens", "projected_items", "reasoning_cleared_items", "composition", "counted", "finding",
+    "step", "projected_tokens", "composition", "counted", "finding", "reasoning_tokens", "blocks",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A step as two of them are compared."""
+
+    model: str
+    reported: int
+    counted: int
+    """Without reasoning."""
+    blocks: int
+    reasoning: int
 
 
 def due(now: datetime | None = None) -> list[Run]:
@@ -64,10 +83,24 @@ def request(workspace: Workspace) -> Run:
     return run
 
 
+def outdated() -> list[Run]:
+    """Runs for some of the views that were marked, newest sessions first; the rest waits for the next time."""
+    waiting = View.objects.filter(recalibrate=True, stale=False).exclude(kind=View.Kind.BRANCH)
+    rows = waiting.select_related("session__workspace").order_by("-session__sort_at", "pk")[:MOST_VIEWS]
+    found: list[Run] = []
+    steps = 0
+    for view in rows:
+        steps += view.steps
+        if found and steps > MOST_VIEW_STEPS:
+            break
+        found.append(projection.request(view.session, view, Priority.LATER))
+    return found
+
+
 def perform(work: Work) -> Outcome:
-    """Fit every model that the workspace's sessions name."""
-    samples: dict[str, list[Sample]] = {}
-    sessions: dict[str, set[int]] = {}
+    """Fit every model that the workspace's sessions name, and use what rests on enough."""
+    chains: dict[str, list[tuple[int, list[Sample]]]] = {}
+    steps: dict[str, int] = {}
     looked_at = 0
     rows = Session.objects.filter(workspace=work.run.workspace, counted=True, input_tokens__isnull=False)
     # Keys first: a query that is still open while the run writes its progress keeps SQLite from writing at all.
@@ -75,69 +108,100 @@ def perform(work: Work) -> Outcome:
         session = Session.objects.filter(pk=key).first()
         if session is None:
             continue
-        for model, sample in samples_of(session):
-            if len(samples.setdefault(model, [])) < MOST_SAMPLES and usable(sample):
-                samples[model].append(sample)
-                sessions.setdefault(model, set()).add(session.pk)
+        for model, chain in chains_of(session):
+            if steps.get(model, 0) < MOST_SAMPLES:
+                steps[model] = steps.get(model, 0) + len(chain)
+                chains.setdefault(model, []).append((session.pk, chain))
         looked_at += session.steps
         work.check_in(looked_at, None, "comparing counts with reported figures")
         if looked_at >= MOST_STEPS:
             break
+    weighed = {model: weigh(found, model) for model, found in chains.items()}
     with transaction.atomic():
         work.still_ours("writing calibrations")
-        _write(work.run.workspace, samples, sessions)
-    return Outcome(RunState.DONE if samples else RunState.NOOP, {"models": len(samples), "steps": looked_at})
+        changed = _write(work.run.workspace, weighed)
+    found = {"models": len(weighed), "steps": looked_at, "changed": len(changed)}
+    return Outcome(RunState.DONE if weighed else RunState.NOOP, found)
 
 
-def samples_of(session: Session) -> Iterator[tuple[str, Sample]]:
-    """What each step of a session added, by model."""
+def chains_of(session: Session) -> Iterator[tuple[str, list[Sample]]]:
+    """What each step of a session added, by model: steps that follow one another without a change between them."""
+    chain: list[Sample] = []
+    before: _State | None = None
+    for now, changed in _states(session):
+        follows = before is not None and now is not None and now.model == before.model
+        if changed or not follows or before is None or now is None or now.reasoning < before.reasoning:
+            if chain and before is not None:
+                yield plain_name(before.model)[:120], chain
+            chain = []
+        else:
+            reasoning = now.reasoning - before.reasoning
+            reported, counted = now.reported - before.reported - reasoning, now.counted - before.counted
+            chain.append(Sample(reported, counted, now.blocks - before.blocks))
+        before = now
+    if chain and before is not None:
+        yield plain_name(before.model)[:120], chain
+
+
+def _states(session: Session) -> Iterator[tuple[_State | None, bool]]:
+    """Each step of the recorded view, and whether something changed before it that no count explains."""
     view = View.objects.filter(session=session, name="recorded", revision=session.revision).first()
     if view is None:
         return
     own = {"session": session, "revision": session.revision}
     marks = set(MarkRecord.objects.filter(**own).values_list("at_step", flat=True))
+    media = media_steps(session)
     reports = {row[0]: row[1:] for row in StepReport.objects.filter(view=view).values_list(*_REPORT)}
-    before: tuple[str, int, int, int, int] | None = None
-    for number, model, *usage in StepRecord.objects.filter(**own).order_by("number").values_list(*_STEP):
-        now = _state(model, usage, reports.get(number))
-        same = before is not None and now is not None and (before[0], before[4]) == (now[0], now[4])
-        if same and before and now and number not in marks and not reports[number][-1]:
-            yield plain_name(model), Sample(now[1] - before[1], now[2] - before[2], now[3] - before[3])
-        before = now
+    rows = StepRecord.objects.filter(**own).order_by("number").values_list(*_STEP)
+    for number, model, *usage, restart in rows:
+        report = reports.get(number)
+        changed = (
+            number in marks or number in media or bool(restart) or (report is not None and bool(report[3]))
+        )
+        yield _state(model, usage, report), changed
 
 
-def _state(
-    model: str, usage: list[int | None], report: tuple[Any, ...] | None
-) -> tuple[str, int, int, int, int] | None:
-    """Model, reported input, counted tokens without reasoning, blocks, reasoning; None where one is not known."""
+def _state(model: str, usage: list[int | None], report: tuple[Any, ...] | None) -> _State | None:
+    """None where something is not known."""
     known = [part for part in usage if part is not None]
-    if report is None or not known or not report[4] or report[0] is None or not model:
+    if report is None or not known or not model:
         return None
-    tokens, items, stripped, composition, *_ = report
-    reasoning = composition[_REASONING] if len(composition) > _REASONING else 0
-    return model, sum(known), tokens - reasoning, items - stripped, reasoning
+    tokens, composition, counted, _, reasoning, blocks = report
+    if tokens is None or reasoning is None or blocks is None or not counted:
+        return None
+    text = composition[_REASONING] if len(composition) > _REASONING else 0
+    return _State(model, sum(known), tokens - text, blocks, reasoning)
 
 
-def _write(workspace: Workspace, samples: dict[str, list[Sample]], sessions: dict[str, set[int]]) -> None:
+def _write(workspace: Workspace, weighed: dict[str, Evidence]) -> list[str]:
+    """Keep what was found; returns the models that are calibrated otherwise from now on."""
     now = timezone.now()
-    for model, found in samples.items():
-        made = fit(found)
+    for model, found in weighed.items():
+        made = found.fit
         ModelCalibration.objects.update_or_create(
             workspace=workspace,
-            model=model[:120],
+            model=model,
             defaults={
                 "ratio": None if made is None else made.ratio,
                 "per_block": None if made is None else made.per_block,
                 "error_p50": None if made is None else made.error_p50,
                 "error_p90": None if made is None else made.error_p90,
-                "steps": len(found),
-                "sessions": len(sessions.get(model, ())),
+                "band": found.band,
+                "table_band": found.table_band,
+                "steps": found.steps,
+                "sessions": found.sessions,
                 "fitted_at": now,
             },
         )
-    ModelCalibration.objects.filter(workspace=workspace).exclude(
-        model__in=[name[:120] for name in samples]
-    ).delete()
+    before = calibrations.kept(workspace.pk)
+    day = now.date().isoformat()
+    chosen = {
+        model: settled(before.get(model), choose(model, found, day)) for model, found in weighed.items()
+    }
+    gone = ModelCalibration.objects.filter(workspace=workspace).exclude(model__in=list(weighed))
+    changed = calibrations.put_in_use(workspace, {**dict.fromkeys(before, None), **chosen})
+    gone.delete()
+    return changed
 
 
 def _has_usage(workspace: Workspace) -> bool:

@@ -30,11 +30,14 @@ REPORT_COLUMNS = (
     "view_id", "step", "source_items", "projected_items", "dropped_items", "pinned_items", "cleared_items",
     "reasoning_cleared_items", "offloaded_items", "summarised_items", "source_entries", "projected_entries",
     "dropped_entries", "source_chars", "projected_chars", "source_tokens", "projected_tokens", "counted",
-    "calibrated_tokens", "band", "hidden_tokens", "limits_hit", "head_end", "tail_start", "composition", "finding",
+    "calibrated_tokens", "reasoning_tokens", "blocks", "band", "hidden_tokens", "limits_hit", "head_end", "tail_start",
+    "composition", "finding",
     "notes", "source_faults",
 )  # fmt: skip
 SPAN_COLUMNS = ("view_id", "first_item", "last_item", "verdict", "reason", "first_step", "end_step")
-VIEW_COLUMNS = ("version", "digests", "chart", "steps", "stale", "counted", "revision")
+VIEW_COLUMNS = (
+    "version", "digests", "chart", "steps", "stale", "counted", "revision", "calibrations", "recalibrate",
+)  # fmt: skip
 MOST_FAULTS = 50
 """Faults of the source that a step's row lists."""
 
@@ -58,7 +61,8 @@ def report_row(step: int, report: Report) -> Row:
         report.cleared_items, report.reasoning_cleared_items, report.offloaded_items, report.summarised_items,
         report.source_entries, report.projected_entries, report.dropped_entries, report.source_chars,
         report.projected_chars, report.source_tokens, report.projected_tokens, is_counted(report),
-        report.calibrated_tokens, report.band, report.hidden_tokens, limits, report.head_end, report.tail_start,
+        report.calibrated_tokens, report.reasoning_tokens, report.blocks, report.band, report.hidden_tokens, limits,
+        report.head_end, report.tail_start,
         list(report.composition), report.finding or "", report.notes, report.source_faults[:MOST_FAULTS],
     )  # fmt: skip
 
@@ -165,6 +169,7 @@ def _save(views: Collection[View]) -> None:
     rows = [
         (
             view.version + 1, view.digests, view.chart, view.steps, view.stale, view.counted, view.revision,
+            view.calibrations, view.recalibrate,
             view.pk, view.version,
         )
         for view in views

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from contextlab.store.models import Session, StepRecord
+from contextlab.core.measuring.calibrations import InUse, Origin
+from contextlab.store.models import ModelCalibration, Session, StepRecord, View
 from tests.services.doing import import_well
 from tests.services.memories.test_observing import SAMPLE
 from tests.web.pages import read
@@ -39,3 +41,29 @@ def test_nothing_reported_is_unknown(client: Client, session: Session) -> None:
 def test_calibration_before_anything_was_read(client: Client) -> None:
     """The page says what it waits for."""
     assert "Nothing fitted yet" in read(client.get("/calibration")).text
+
+
+def test_what_is_in_use_and_the_switch_back_to_the_table(client: Client, session: Session) -> None:
+    """The page says what a model is calibrated with, from how much and since when; the table is one click away."""
+    used = InUse(Origin.FITTED, 1.31, 52.0, 0.04, 812, 14, "2026-11-02")
+    ModelCalibration.objects.create(
+        workspace=session.workspace, model="claude-opus-4-5", ratio=1.31, per_block=52.0, steps=812, sessions=14,
+        band=0.04, table_band=0.09, used=used.as_plain(), fitted_at=timezone.now(),
+    )  # fmt: skip
+    page = read(client.get("/calibration"))
+    assert "fitted here" in page.text
+    assert "812 steps of 14 sessions, since 2026-11-02" in page.text
+    back = read(client.post("/calibration/use", follow=True))
+    assert "The built-in table is used for every model" in back.text
+    assert "812 steps of 14 sessions, since" not in back.text
+    assert "fitted here" in read(client.post("/calibration/use", {"fitted": "1"}, follow=True)).text
+
+
+def test_the_sheet_says_what_it_is_calibrated_with(client: Client, session: Session) -> None:
+    """By model, and that another calibration is in use by now where one is; hidden reasoning has a column."""
+    page = read(client.get(f"/sessions/{session.uid}/figures"))
+    assert "Hidden reasoning" in page.text
+    assert "built in" in page.text
+    assert "made anew" not in page.text
+    View.objects.update(recalibrate=True)
+    assert "made anew in the background" in read(client.get(f"/sessions/{session.uid}/figures")).text

@@ -168,7 +168,7 @@ def _calibrate(report: Report, step: Step, source: Source, seen: Projection, siz
             sent.blocks += 1
             sent.tool_blocks += place != NONE and kinds[place] in (CALL, RESULT)
     sent.visible = (report.projected_tokens or 0) - quiet
-    calibrate(report, step, sent)
+    calibrate(report, step, sent, sizes.timeline.calibrations)
 
 
 def _gap(places: Sequence[int], fates: Sequence[Fate], upto: int) -> tuple[int, int]:

@@ -122,7 +122,7 @@ def report_cut(columns: Columns, cut: Cut, guard: PairGuard | None, budget: Budg
         report.token_limit_applied = Reason.MAX_TOKENS in cut.limits
     report.over_budget = is_over(budget, report)
     _place_gap(report, columns, cut, guard, step.upto)
-    calibrate(report, step, tally.sent())
+    calibrate(report, step, tally.sent(), columns.timeline.calibrations)
     return report
 
 

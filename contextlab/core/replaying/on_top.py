@@ -20,7 +20,6 @@ from dataclasses import replace
 from contextlab.core.budget import Budget
 from contextlab.core.items import KIND_CODE, Kind, Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens, text_tokens
-from contextlab.core.measuring.models import calibration_for
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted
 from contextlab.core.replaying.continued import SUMMARISED, Beginning, told_at_beginning
@@ -158,8 +157,9 @@ class OnTop:
         sizes = list(report.composition)
         sizes[SUMMARY] += self._tokens
         report.composition = tuple(sizes)
-        calibration = calibration_for(step.model)
+        calibration = self._sizes.timeline.calibrations.of(step.model).calibration
         report.calibrated_tokens = (report.calibrated_tokens or 0) + calibration.apply(self._tokens, 1)
+        report.blocks = (report.blocks or 0) + 1
         if self._sizes.count is None:
             report.token_source = "estimated"  # noqa: S105  no password
 

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from contextlab.core.items import KIND_CODE, Kind, estimate_tokens
-from contextlab.core.measuring.models import Calibration, calibration_for, claude, reasoning_size
+from contextlab.core.measuring.calibrations import Calibrations, InUse
+from contextlab.core.measuring.models import (
+    Calibration,
+    calibration_for,
+    claude,
+    plain_name,
+    reasoning_size,
+)
 from contextlab.core.projecting.stand_ins import result_cleared
 from contextlab.core.projection import TokenCount
 from contextlab.core.report import Report
@@ -80,13 +87,14 @@ class Sent:
     """Calibrated tokens of reasoning."""
 
 
-def calibrate(report: Report, step: Step, sent: Sent) -> None:
+def calibrate(report: Report, step: Step, sent: Sent, calibrations: Calibrations) -> None:
     """Fill in the calibrated figure and what the provider reported."""
-    calibration, exact = _calibration(step.model)
+    calibration, exact = _calibration(step.model, calibrations.instead.get(plain_name(step.model)))
     size = calibration.apply(sent.visible, sent.blocks)
     if exact:
         size += round(_TOOL_MORE * sent.tool_blocks + _MESSAGE_MORE * (sent.blocks - sent.tool_blocks))
     report.calibrated_tokens = size + sent.hidden
+    report.reasoning_tokens, report.blocks = sent.hidden, sent.blocks
     report.band = calibration.band
     report.reported_input_tokens = step.prompt_tokens
 
@@ -98,7 +106,7 @@ _MESSAGE_MORE, _TOOL_MORE = 7.8 - _TABLE, 10.7 - _TABLE
 
 
 @lru_cache(maxsize=256)
-def _calibration(model: str | None) -> tuple[Calibration, bool]:
+def _calibration(model: str | None, instead: InUse | None) -> tuple[Calibration, bool]:
     """The model's calibration, and whether its blocks are told apart by kind."""
-    calibration = calibration_for(model)
+    calibration = calibration_for(model) if instead is None else instead.calibration
     return calibration, calibration.ratio == 1.0 and calibration.per_block == _TABLE

@@ -88,7 +88,7 @@ class Stepwise:
                 sent.blocks += 1
                 sent.tool_blocks += kinds[position] in (CALL, RESULT)
         sent.visible = (report.projected_tokens or 0) - quiet
-        calibrate(report, step, sent)
+        calibrate(report, step, sent, self.timeline.calibrations)
 
 
 def painted(fate: Fate) -> Painted | None:

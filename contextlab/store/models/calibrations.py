@@ -23,6 +23,12 @@ class ModelCalibration(models.Model):
     error_p50 = models.FloatField(null=True)
     """Tokens by which single steps were off."""
     error_p90 = models.FloatField(null=True)
+    band = models.FloatField(null=True)
+    """Share of what moved that holds 95 of 100 contexts, of sessions that the fit was held out from."""
+    table_band = models.FloatField(null=True)
+    """The same of the table that comes with the program, over the same steps."""
+    used = models.JSONField(null=True)
+    """What its figures are calibrated with instead of the table (core.measuring.calibrations); None: the table."""
     fitted_at = models.DateTimeField()
 
     class Meta:

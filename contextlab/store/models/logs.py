@@ -14,6 +14,8 @@ class Workspace(models.Model):
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=120, default="local")
+    fitted_calibrations = models.BooleanField(default=True)
+    """Whether what was fitted to its sessions is used where it rests on enough; off: the table alone."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -37,6 +37,10 @@ class View(models.Model):
     """At most 1,200 buckets for the context-window chart (services.chart documents the shape)."""
     digests = models.JSONField(default=list)
     """Digest of each block of step reports as they are stored: a block that stays equal is not written again."""
+    calibrations = models.JSONField(null=True)
+    """What its figures are calibrated with, by model (core.measuring.calibrations); None: made before that was kept."""
+    recalibrate = models.BooleanField(default=False)
+    """What is in force has changed since: it is made anew, by and by."""
     version = models.IntegerField(default=0)
     """Raised by every write of a projection: of two at a time the one that comes second stops."""
     base = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="branches")
@@ -51,6 +55,11 @@ class View(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "name"], name="view_name")]
+        indexes = [
+            models.Index(
+                fields=["recalibrate"], name="view_recalibrate", condition=models.Q(recalibrate=True)
+            )
+        ]
 
     @property
     def keeps_memory(self) -> bool:
@@ -101,6 +110,9 @@ class StepReport(models.Model):
     projected_tokens = models.BigIntegerField(null=True)
     counted = models.BooleanField(default=False)
     calibrated_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    """Of it, hidden reasoning; None in reports that were made before the two were told apart."""
+    blocks = models.IntegerField(null=True)
     band = models.FloatField(null=True)
     hidden_tokens = models.BigIntegerField(null=True)
     limits_hit = models.SmallIntegerField(default=0)

@@ -18,17 +18,25 @@ def run(*steps: tuple[int | None, int], **more: object) -> list[Sheet]:
     return list(sheets(made))
 
 
+def added_up(sheet: Sheet) -> int:
+    """All that a sheet says of a step."""
+    parts = (sheet.calibrated, sheet.reasoning, sheet.base, sheet.images, sheet.outside, sheet.rest)
+    return sum(part or 0 for part in parts)
+
+
 def test_every_sheet_adds_up() -> None:
-    """Calibrated, base, images and rest are the reported input, whatever comes."""
+    """Items, reasoning, base, images, what came or went unseen, and the rest are the reported input, whatever comes."""
     chance = random.Random(1)
     steps = [
         (chance.choice([None, chance.randint(0, 200_000)]), chance.randint(0, 200_000)) for _ in range(400)
     ]
-    for sheet in run(*steps, s50={"media": 1}, s90={"marked": True}, s91={"model": "other"}):
+    odd = {"s50": {"media": 1}, "s90": {"marked": True}, "s91": {"model": "other"}, "s120": {"changed": True}}
+    for sheet in run(*steps, **odd, s121={"reasoning": 700}, s300={"compacted": True, "marked": True}):
         if sheet.reported is None:
             assert (sheet.rest, sheet.base, sheet.unexplained) == (None, None, None)
         else:
-            assert sheet.calibrated + sheet.base + sheet.images + sheet.rest == sheet.reported  # type: ignore[operator]
+            assert added_up(sheet) == sheet.reported
+            assert (sheet.base or 0) >= 0
 
 
 def test_the_hidden_base_is_what_the_first_step_leaves() -> None:
@@ -44,7 +52,53 @@ def test_what_entered_unseen_and_what_was_cleared_silently_are_findings() -> Non
     found = run((30_000, 10_000), (40_000, 11_000), (41_000, 12_000), (30_000, 13_000))
     assert [sheet.unexplained for sheet in found] == [None, Unexplained.ENTERED, None, Unexplained.CLEARED]
     assert found[1].since_last == 9_000
-    assert found[2].beyond_band, "the rest stays; it is no new finding"
+    assert [sheet.outside for sheet in found] == [0, 9_000, 9_000, -3_000], "what was found is no longer rest"
+    assert not any(sheet.beyond_band for sheet in found)
+    assert found[3].from_anchor == -3_000
+
+
+def test_a_rest_that_drifts_is_no_finding_but_leaves_its_band() -> None:
+    """Each step is off by a little: nothing entered, the calibration does not fit this session."""
+    found = run(*[(30_000 + 1_200 * number, 10_000 + 1_000 * number) for number in range(30)])
+    assert not any(sheet.unexplained for sheet in found)
+    assert found[29].rest == 29 * 200
+    assert [sheet.beyond_band for sheet in found[1:3]] == [False, False]
+    assert found[29].beyond_band
+
+
+def test_a_band_grows_with_what_moved_since_the_anchor() -> None:
+    """Not with the size of the context: what stands before the anchor is known."""
+    found = run((900_000, 10_000), (901_000, 11_000), (911_000, 21_000), (901_000, 11_000))
+    assert [sheet.band for sheet in found] == [300, 360, 960, 1_560]
+
+
+def test_a_dense_text_is_no_finding() -> None:
+    """One text of 10,000 tokens may be off by a third; half as much again is more than a text is off by."""
+    assert run((30_000, 10_000), (43_000, 20_000))[1].unexplained is None
+    assert run((30_000, 10_000), (45_000, 20_000))[1].unexplained == Unexplained.ENTERED
+
+
+def test_what_left_unseen_is_still_gone_at_the_next_anchor() -> None:
+    """The base stays what it was; that the log shows more than was sent is said once."""
+    found = run((90_000, 60_000), (40_000, 61_000), (41_000, 62_000), (43_000, 64_000), s4={"restart": True})
+    assert [sheet.unexplained for sheet in found] == [None, Unexplained.CLEARED, None, None]
+    assert [sheet.base for sheet in found] == [30_000] * 4
+    assert [sheet.outside for sheet in found] == [0, -51_000, -51_000, -51_000]
+
+
+def test_a_change_outside_the_log_leaves_the_base_alone() -> None:
+    """What the provider no longer has is told apart from the system prompt."""
+    found = run((90_000, 60_000), (50_000, 61_000), (50_500, 61_500), s2={"changed": True})
+    assert (found[1].base, found[1].outside, found[1].rest) == (30_000, -41_000, 0)
+    assert (found[1].unexplained, found[1].since_last) == (Unexplained.CLEARED, -41_000)
+
+
+def test_hidden_reasoning_has_a_line_of_its_own() -> None:
+    """It is taken out of the items' line; where nobody told the two apart it is not made up."""
+    found = run((30_000, 10_000), (31_000, 11_000), s2={"reasoning": 400})
+    assert (found[1].calibrated, found[1].reasoning) == (10_600, 400)
+    [sheet] = run((30_000, 10_000), s1={"reasoning": None})
+    assert (sheet.calibrated, sheet.reasoning) == (10_000, None)
 
 
 def test_pictures_take_the_rise_where_they_entered() -> None:
@@ -72,7 +126,8 @@ def test_a_change_at_a_step_without_usage_is_not_forgotten() -> None:
 def test_usage_that_contradicts_the_log_is_said() -> None:
     """A provider that reports less than the log shows: no negative base, and a finding."""
     [sheet] = run((3_000, 90_000))
-    assert (sheet.base, sheet.rest, sheet.unexplained) == (0, -87_000, Unexplained.LESS)
+    assert (sheet.base, sheet.outside, sheet.rest) == (0, -87_000, 0)
+    assert sheet.unexplained == Unexplained.LESS
 
 
 def test_no_usage_no_word() -> None:
