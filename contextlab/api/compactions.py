@@ -93,10 +93,10 @@ class BranchChange(ApiView):
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, uid: UUID, name: str) -> Response:
-        """Bring an earlier `version` of a branch's memory back as a new one, or make it the one to go on with."""
+        """Bring an earlier `version` of a branch's (or the live) memory back as a new one, or promote a branch."""
         session = self.open_session(uid)
-        view = session.views.filter(name=name, kind=View.Kind.BRANCH).first()
-        if view is None:
+        view = session.views.filter(name=name).first()
+        if view is None or not view.keeps_memory:
             raise not_found("branch of this session")
         with refusals():
             if self.action == "promote":
@@ -120,7 +120,11 @@ class Memory(ApiView):
                 "view", "a view or a branch; without it the promoted branch, the newest one, else as recorded"
             ),
             query("version", "of a branch, or of a live session: this version of its memory", int),
-            query("wait", "of a live session: let a compaction that is under way end first; seconds, 60 at most", int),
+            query(
+                "wait",
+                "of a live session: let a compaction that is under way end first; seconds, 60 at most",
+                int,
+            ),
             query("peek", "of a live session, 1: look, without counting as the agent's question"),
             query("pin", "id of an item that the agent's own compaction shall keep; may be repeated"),
             query("instructions", "what its own compaction shall keep besides"),

@@ -30,6 +30,10 @@ class VersionLine:
     created_at: datetime
     restored: int | None = None
     """The version that it is again."""
+    step: int | None = None
+    """Of a live session: the first step that had it."""
+    by_agent: bool = False
+    """The agent made it in its own process, and told of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,8 @@ class Branch:
     base_step: int | None
     promoted: bool
     versions: Sequence[VersionLine]
+    live: bool = False
+    """It is the memory of a live session: it grows with it, and the agent's next step gets it."""
 
 
 def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
@@ -163,14 +169,14 @@ def lineage(session: Session) -> list[LineageRow]:
 
 
 def branches(session: Session) -> list[Branch]:
-    """The branches of a session with their memories."""
-    views = session.views.filter(kind=View.Kind.BRANCH).select_related("base").order_by("id")
+    """The branches of a session with their memories; the memory of a live session last."""
+    views = session.views.filter(kind__in=(View.Kind.BRANCH, View.Kind.LIVE)).select_related("base")
     return [
         Branch(
             view.name, view.uid, view.base.name if view.base else "", view.base_step, view.promoted_at is not None,
-            versions_of(view),
+            versions_of(view), view.kind == View.Kind.LIVE,
         )
-        for view in views
+        for view in sorted(views, key=lambda view: (view.kind == View.Kind.LIVE, view.pk))
     ]  # fmt: skip
 
 
@@ -179,12 +185,14 @@ def versions_of(view: View) -> list[VersionLine]:
     rows = MemoryVersion.objects.filter(view=view).order_by("-version")
     columns = (
         "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary", "created_at",
-        "restored__version",
+        "restored__version", "live__step", "live__log_compaction",
     )  # fmt: skip
     found: Iterable[tuple[Any, ...]] = rows.values_list(*columns)[:SHOWN]
     return [
-        VersionLine(version, parent, by, run, items, tokens, bool(summary), at, restored)
-        for version, parent, by, run, items, tokens, summary, at, restored in found
+        VersionLine(
+            version, parent, by, run, items, tokens, bool(summary), at, restored, step, own is not None
+        )
+        for version, parent, by, run, items, tokens, summary, at, restored, step, own in found
     ]
 
 
