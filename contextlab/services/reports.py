@@ -139,8 +139,10 @@ class ViewWriter:
 
     def _write_spans(self, view: View, rows: list[Row]) -> None:
         """Exchange those spans that differ from the stored ones."""
-        stored = SpanRecord.objects.filter(view=view) if view.version else SpanRecord.objects.none()
-        known = {tuple(row): key for key, *row in stored.values_list("id", *SPAN_COLUMNS[1:])}
+        known: dict[Row, int] = {}
+        if view.version:
+            stored = SpanRecord.objects.filter(view=view).values_list("id", *SPAN_COLUMNS[1:])
+            known = {tuple(row): key for key, *row in stored}
         fresh = [row for row in rows if known.pop(row, None) is None]
         self._old_spans += known.values()
         for start in range(0, len(fresh), BATCH):
