@@ -26,6 +26,7 @@ from contextlab.core.audit.extract.dimensions import dimensions
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.sentences import objects
 from contextlab.core.audit.facts import Extractor
+from contextlab.core.audit.kinds import DECISION, OPEN_QUESTION, RULE, USER_CORRECTION
 from contextlab.core.audit.language.orders import gives_order
 from contextlab.core.audit.matching.corpus import Corpus
 from contextlab.core.audit.matching.index import Index
@@ -34,14 +35,14 @@ from contextlab.core.audit.matching.judging import judge
 from contextlab.core.audit.matching.tokens import token_of
 from contextlab.core.audit.matching.visible import seen_in
 from contextlab.core.audit.merging import Facts
-from contextlab.core.audit.results import Entry, Fact, FactKind, FactVerdict, Folded, Ledger
+from contextlab.core.audit.results import Entry, Fact, FactVerdict, Folded, Ledger
 from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceItem
 
 LISTED = 22.0
 MOST = 160
 """Facts in the list of one ledger, beyond rules, corrections and changes."""
-SENTENCES = (FactKind.RULE, FactKind.USER_CORRECTION, FactKind.DECISION, FactKind.OPEN_QUESTION)
-ALWAYS = (FactKind.RULE, FactKind.USER_CORRECTION)
+SENTENCES = (RULE, USER_CORRECTION, DECISION, OPEN_QUESTION)
+ALWAYS = (RULE, USER_CORRECTION)
 _RANK = {
     FactVerdict.CHANGED: 1.6,
     FactVerdict.DROPPED: 1.0,

@@ -21,16 +21,35 @@ from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.items import Read
 from contextlab.core.audit.extract.outcomes import is_editing
 from contextlab.core.audit.extract.sentences import questions, withdrawals
+from contextlab.core.audit.kinds import (
+    ANY_PATH,
+    COMMAND,
+    COMMIT,
+    DECISION,
+    ERROR,
+    IDENTIFIER,
+    OPEN_QUESTION,
+    PATH,
+    PATH_LINE,
+    PORT,
+    QUANTITY,
+    RULE,
+    SETTING,
+    TICKET,
+    URL,
+    USER_CORRECTION,
+    VERSION,
+)
 from contextlab.core.audit.language.paths import PathGroups
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.results import Fact, FactKind, Limits
 from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceItem
 
 BASE: dict[FactKind, float] = {
-    FactKind.RULE: 90, FactKind.USER_CORRECTION: 80, FactKind.DECISION: 56, FactKind.PORT: 60, FactKind.SETTING: 50,
-    FactKind.ERROR: 46, FactKind.OPEN_QUESTION: 44, FactKind.TICKET: 46, FactKind.COMMIT: 40, FactKind.URL: 42,
-    FactKind.VERSION: 38, FactKind.PATH_LINE: 30, FactKind.QUANTITY: 30, FactKind.PATH: 26, FactKind.COMMAND: 20,
-    FactKind.IDENTIFIER: 14,
+    RULE: 90, USER_CORRECTION: 80, DECISION: 56, PORT: 60, SETTING: 50,
+    ERROR: 46, OPEN_QUESTION: 44, TICKET: 46, COMMIT: 40, URL: 42,
+    VERSION: 38, PATH_LINE: 30, QUANTITY: 30, PATH: 26, COMMAND: 20,
+    IDENTIFIER: 14,
 }  # fmt: skip
 VOICE = {USER: 1.3, ASSISTANT: 1.0, CALL: 0.9, RESULT: 0.5}
 _LIGHT = {
@@ -98,12 +117,7 @@ class Merger:
 
     def __init__(self, items: list[SourceItem], reads: list[Read]) -> None:
         self.items, self.reads = items, reads
-        self.groups = PathGroups(
-            one.subject
-            for read in reads
-            for one in read.found
-            if one.kind in (FactKind.PATH, FactKind.PATH_LINE)
-        )
+        self.groups = PathGroups(one.subject for read in reads for one in read.found if one.kind in ANY_PATH)
         self.made: dict[tuple[str, str, str], list[_Making]] = {}
         self.amounts: dict[str, list[Found]] = defaultdict(list)
         self.said: dict[tuple[FactKind, str], set[str]] = defaultdict(set)
@@ -122,7 +136,7 @@ class Merger:
         return Facts(facts, self.amounts, self.said, self.superseded, self._limits(), self.groups)
 
     def _take(self, item: SourceItem, one: Found) -> None:
-        if one.kind in (FactKind.PATH, FactKind.PATH_LINE):
+        if one.kind in ANY_PATH:
             name = self.groups.name(one.subject)
             if name != one.subject:
                 one = one._replace(subject=name)
@@ -136,7 +150,7 @@ class Merger:
         if one.stale:
             return
         for made in several:
-            if one.kind != FactKind.QUANTITY or not made.words or not one.words or made.words & one.words:
+            if one.kind != QUANTITY or not made.words or not one.words or made.words & one.words:
                 made.again(item, one)
                 return
         if len(several) < 6:
@@ -150,9 +164,7 @@ class Merger:
                 self.made.setdefault(one.key, []).append(_Making(talk[-1], one))
 
     def _withdraw(self) -> None:
-        rules = [
-            made for several in self.made.values() for made in several if made.found.kind == FactKind.RULE
-        ]
+        rules = [made for several in self.made.values() for made in several if made.found.kind == RULE]
         if not rules:
             return
         for item in self.items:
@@ -169,9 +181,7 @@ class Merger:
         for several in self.made.values():
             for made in several:
                 kind = made.found.kind
-                if (
-                    kind in (FactKind.SETTING, FactKind.VERSION) and made.found.strong
-                ) or kind == FactKind.QUANTITY:
+                if (kind in (SETTING, VERSION) and made.found.strong) or kind == QUANTITY:
                     by_subject[kind, made.found.subject].append(made)
         for (kind, _), several in by_subject.items():
             several.sort(key=lambda made: made.first)
@@ -187,7 +197,7 @@ class Merger:
                         break
 
     def _updates(self, kind: FactKind, old: _Making, new: _Making) -> bool:
-        if kind != FactKind.QUANTITY:
+        if kind != QUANTITY:
             return True
         shared = old.words & new.words
         if not shared or 2 * len(shared) < min(len(old.words), len(new.words)):
@@ -209,7 +219,7 @@ class _Making:
         self.item, self.found = item, found
         self.first = self.last = item.position
         self.voice, self.mentions, self.words, self.gone = item.voice, 1, found.words, False
-        self.edited = found.kind == FactKind.PATH and item.voice == CALL and is_editing(item)
+        self.edited = found.kind == PATH and item.voice == CALL and is_editing(item)
 
     def again(self, item: SourceItem, found: Found) -> None:
         self.last = max(self.last, item.position)
@@ -218,9 +228,9 @@ class _Making:
             self.words |= found.words
         if VOICE[item.voice] > VOICE[self.voice]:
             self.voice = item.voice
-            if found.kind not in (FactKind.PATH, FactKind.PATH_LINE):
+            if found.kind not in ANY_PATH:
                 self.item, self.found = item, found
-        if item.voice == CALL and not self.edited and found.kind == FactKind.PATH:
+        if item.voice == CALL and not self.edited and found.kind == PATH:
             self.edited = is_editing(item)
 
     def fact(self) -> Fact:
@@ -238,17 +248,15 @@ class _Making:
         weight = BASE[kind] * VOICE[self.voice] * _LIGHT.get(self.found.subject, 1.0)
         if self.found.subject == "time" and "." in self.found.shown:
             weight *= 0.6
-        if kind == FactKind.PATH and self.edited:
+        if kind == PATH and self.edited:
             weight += 18
-        if kind == FactKind.COMMAND and self.found.value not in ("", "0"):
+        if kind == COMMAND and self.found.value not in ("", "0"):
             weight += 14
         weight += min(14.0, 4 * math.log2(self.mentions))
         return round(min(99.0, weight), 1)
 
 
-_IN_CONTEXT = frozenset(
-    {FactKind.TICKET, FactKind.COMMIT, FactKind.URL, FactKind.PORT, FactKind.SETTING, FactKind.VERSION}
-)
+_IN_CONTEXT = frozenset({TICKET, COMMIT, URL, PORT, SETTING, VERSION})
 
 
 def _shares(rule: frozenset[str], back: frozenset[str]) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from contextlab.core.audit.extract.lexicon import SPOKEN
 from contextlab.core.audit.extract.numbers import number_facts
 from contextlab.core.audit.extract.sentences import person_facts
-from contextlab.core.audit.extract.tokens import token_facts
 from contextlab.core.audit.language.normalise import close, number, same_version, unit, version
 from contextlab.core.audit.language.paths import PathGroups
 from contextlab.core.audit.language.words import content
@@ -15,8 +15,8 @@ from tests.core.audit.talks import agent, bash, ledger, user
 
 def found(text: str) -> set[tuple[str, str]]:
     """Kind and what is shown of every fact of a sentence."""
-    facts = token_facts(text)[0] + number_facts(text, spoken=True)
-    return {(str(one.kind), one.shown) for one in facts}
+    said, _, hints = SPOKEN.read(text)
+    return {(str(one.kind), one.shown) for one in said + number_facts(text, hints)}
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.kinds import QUANTITY
 from contextlab.core.audit.language.normalise import MONTHS
 from contextlab.core.audit.language.subjects import around
-from contextlab.core.audit.results import FactKind
 
+_DATED = re.compile(r"(?:st|nd|rd|th|\.)?(?: of)?(?: [A-Za-z]{3,9}+\.?)?,? \d{4}\b")
+"""What stands behind the day of every date with a name of a month, whether it is before or behind."""
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _MONTH_BEHIND = re.compile(r"(?:st|nd|rd|th|\.)? (?:of )?([A-Za-z]{3,9})\.?,? (\d{4})\b")
 _MONTH_BEFORE = re.compile(r"\b([A-Za-z]{3,9})\.? \Z")
@@ -25,7 +27,7 @@ def date_at(text: str, start: int) -> Found | None:
 
 def month_date(text: str, before: str, start: int, end: int, told: str) -> Found | None:
     """A date with the month's name before (Nov 16, 2026) or behind the day (16 November 2026)."""
-    if not told.isdigit() or len(told) > 2:
+    if len(told) > 2 or not told.isdigit() or _DATED.match(text, end) is None:
         return None
     if (match := _MONTH_BEHIND.match(text, end)) is not None and (
         month := MONTHS.get(match.group(1).lower())
@@ -42,4 +44,4 @@ def month_date(text: str, before: str, start: int, end: int, told: str) -> Found
 
 
 def _date(text: str, value: str, shown: str, start: int, end: int) -> Found:
-    return Found(FactKind.QUANTITY, "date", value, shown, start, end, False, None, around(text, start, end))
+    return Found(QUANTITY, "date", value, shown, start, end, False, None, around(text, start, end))

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.kinds import PORT, SETTING
 from contextlab.core.audit.language.normalise import unit
 from contextlab.core.audit.language.words import stem
 from contextlab.core.audit.results import FactKind
@@ -17,9 +18,9 @@ _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 def dimensions_of(kind: FactKind, subject: str, told: str) -> tuple[str, ...]:
     """What a number may be compared with: ports with ports, a quantity with its dimension, a setting with its name
     and with what the words of its name count (max_retries with attempts)."""
-    if kind == FactKind.PORT:
+    if kind == PORT:
         return ("port",)
-    if kind != FactKind.SETTING:
+    if kind != SETTING:
         return (subject,)
     names = [word for word in _NAME_PARTS.findall(told.partition("=")[0]) if len(word) > 1]
     if any(word.lower() == "port" for word in names):

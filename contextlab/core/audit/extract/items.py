@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from contextlab.core.audit.extract.found import Found, moved
+from contextlab.core.audit.extract.lexicon import DECIDES, FOREIGN, PORTS, SILENT, SPOKEN
 from contextlab.core.audit.extract.numbers import number_facts
 from contextlab.core.audit.extract.outcomes import (
     command_facts,
@@ -24,9 +25,20 @@ from contextlab.core.audit.extract.outcomes import (
     written_by,
 )
 from contextlab.core.audit.extract.sentences import agent_decisions, person_facts
-from contextlab.core.audit.extract.tokens import token_facts
+from contextlab.core.audit.kinds import (
+    COMMIT,
+    ERROR,
+    IDENTIFIER,
+    PATH,
+    PATH_LINE,
+    PORT,
+    QUANTITY,
+    SETTING,
+    TICKET,
+    URL,
+    VERSION,
+)
 from contextlab.core.audit.language.normalise import narrow
-from contextlab.core.audit.results import FactKind
 from contextlab.core.audit.source import ASSISTANT, CALL, USER, Source, SourceItem
 
 CLOSE = 60_000
@@ -37,11 +49,10 @@ WRITTEN = 6_000
 MOST = 400
 _CONFIGURES = frozenset("yaml yml toml ini cfg conf env properties json".split())
 _CONSTANT = re.compile(r"[A-Z]_?[A-Z0-9]+ ?[=:]")
-_PORT = re.compile(r"[Pp]orts?\b|ポート|端口")
 _TOLD_BY_RESULTS = frozenset(
     {
-        FactKind.PATH, FactKind.PATH_LINE, FactKind.URL, FactKind.ERROR, FactKind.COMMIT, FactKind.TICKET,
-        FactKind.VERSION, FactKind.PORT, FactKind.SETTING,
+        PATH, PATH_LINE, URL, ERROR, COMMIT, TICKET,
+        VERSION, PORT, SETTING,
     }
 )  # fmt: skip
 
@@ -55,26 +66,33 @@ class Read:
 
 
 def read_item(source: Source, item: SourceItem) -> Read:
-    if item.voice == USER:
-        return _spoken(item, person_facts(item.text[:CLOSE], first=item.position == 0))
-    if item.voice == ASSISTANT:
-        return _spoken(item, agent_decisions(item.text[:CLOSE]))
+    if item.voice in (USER, ASSISTANT):
+        return _spoken(item)
     if item.voice == CALL:
         return _called(source, item)
     return _resulted(source, item)
 
 
-def _spoken(item: SourceItem, sentences: list[Found]) -> Read:
+def _spoken(item: SourceItem) -> Read:
     text = item.text
-    read = Read(list(sentences))
     cut = max(0, len(text) - CLOSE)
-    parts = (
-        [(0, text)]
-        if not cut
-        else [(0, text[: 2 * CLOSE // 3]), (len(text) - CLOSE // 3, text[-CLOSE // 3 :])]
-    )
-    _add(read, parts, spoken=True, cut=cut)
+    parts = [(0, text)]
+    if cut:
+        parts = [(0, text[: 2 * CLOSE // 3]), (len(text) - CLOSE // 3, text[-CLOSE // 3 :])]
+    parts = [(offset, narrow(part)) for offset, part in parts]
+    said = [SPOKEN.read(part, offset) for offset, part in parts]
+    read = Read(_sentences(item, DECIDES if cut else said[0][2]))
+    for (offset, part), (found, too_long, hints) in zip(parts, said, strict=True):
+        found += [moved(one, offset) for one in number_facts(part, hints)]
+        _take(read, found, too_long, cut)
+        cut = 0
     return read
+
+
+def _sentences(item: SourceItem, hints: int) -> list[Found]:
+    if item.voice == USER:
+        return person_facts(item.text[:CLOSE], first=item.position == 0)
+    return agent_decisions(item.text[:CLOSE]) if hints & (DECIDES | FOREIGN) else []
 
 
 def _called(source: Source, item: SourceItem) -> Read:
@@ -83,11 +101,11 @@ def _called(source: Source, item: SourceItem) -> Read:
     read = Read(command_facts(item, line, result.text if result else "", bool(result and result.failed)))
     if line:
         start = max(0, item.text.find(line[:40]))
-        _add(read, [(start, line[:WRITTEN])], spoken=False, cut=max(0, len(line) - WRITTEN))
+        _unsaid(read, [(start, line[:WRITTEN])], max(0, len(line) - WRITTEN))
         read.found = [
             one
             for one in read.found
-            if one.kind not in (FactKind.IDENTIFIER, FactKind.QUANTITY) and not one.shown.startswith("-")
+            if one.kind not in (IDENTIFIER, QUANTITY) and not one.shown.startswith("-")
         ]
     for name in [path_of(item), *patched(item)]:
         if name and (found := path_found(item.text, name)) is not None:
@@ -105,8 +123,8 @@ def _settings_of(item: SourceItem) -> list[Found]:
         return []
     return [
         one._replace(start=0, end=0)
-        for one in number_facts(written, spoken=False)
-        if one.kind == FactKind.SETTING and (configures or _is_constant(one))
+        for one in number_facts(written)
+        if one.kind == SETTING and (configures or _is_constant(one))
     ]
 
 
@@ -118,24 +136,18 @@ def _resulted(source: Source, item: SourceItem) -> Read:
     if reading:
         return read
     if len(text) <= SHORT:
-        _add(read, [(0, text)], spoken=False, cut=0)
+        _unsaid(read, [(0, text)], 0)
     else:
         parts = [(0, text[:HEAD]), (len(text) - TAIL, text[-TAIL:])]
-        _add(read, parts, spoken=False, cut=len(text) - HEAD - TAIL)
+        _unsaid(read, parts, len(text) - HEAD - TAIL)
     read.found = [one for one in read.found if one.kind in _TOLD_BY_RESULTS and not _is_figure(one)]
     return read
 
 
-def _names_port(text: str) -> bool:
-    """Whether an output speaks of a port: only then its figures are read."""
-    may = "ort" in text or not text.isascii()
-    return may and _PORT.search(text) is not None
-
-
 def _is_figure(one: Found) -> bool:
     """A figure of an output (rows=12, item #2) that names nothing: settings of an output are constants."""
-    small = one.kind == FactKind.TICKET and one.subject == "#" and len(one.value) < 4
-    return small or (one.kind == FactKind.SETTING and not _is_constant(one))
+    small = one.kind == TICKET and one.subject == "#" and len(one.value) < 4
+    return small or (one.kind == SETTING and not _is_constant(one))
 
 
 def _is_constant(one: Found) -> bool:
@@ -143,16 +155,20 @@ def _is_constant(one: Found) -> bool:
     return one.shown.partition("=")[0].strip().isupper()
 
 
-def _add(read: Read, parts: Sequence[tuple[int, str]], spoken: bool, cut: int) -> None:
-    long, over = 0, 0
+def _unsaid(read: Read, parts: Sequence[tuple[int, str]], cut: int) -> None:
+    """What a call or a result says in single words, and in figures where it speaks of a port."""
     for offset, written in parts:
         text = narrow(written)
-        found, too_long = token_facts(text, offset, names=spoken)
-        long += too_long
-        if spoken or _names_port(text):
-            found += [moved(one, offset) for one in number_facts(text, spoken)]
-        room = max(0, MOST - len(read.found))
-        over += max(0, len(found) - room)
-        read.found += found[:room]
+        found, too_long, hints = SILENT.read(text, offset)
+        if hints & PORTS:
+            found += [moved(one, offset) for one in number_facts(text)]
+        if found or too_long or cut:
+            _take(read, found, too_long, cut)
+            cut = 0
+
+
+def _take(read: Read, found: list[Found], too_long: int, cut: int) -> None:
+    room = max(0, MOST - len(read.found))
     old = read.limits
-    read.limits = (old[0] + long, old[1] + (cut > 0), old[2] + cut, old[3] + over)
+    read.limits = (old[0] + too_long, old[1] + (cut > 0), old[2] + cut, old[3] + max(0, len(found) - room))
+    read.found += found[:room]

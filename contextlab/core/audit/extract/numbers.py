@@ -23,10 +23,10 @@ from itertools import islice
 from contextlab.core.audit.extract.dates import date_at, month_date
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.measures import NEXT, NO_NOUN, name_before, unit_behind
+from contextlab.core.audit.extract.numerals import numerals
+from contextlab.core.audit.kinds import PORT, QUANTITY, SETTING, VERSION
 from contextlab.core.audit.language.normalise import (
     MULTIPLIERS,
-    NUMBER_WORDS,
-    UNITS,
     canonical,
     number,
     shown,
@@ -35,13 +35,14 @@ from contextlab.core.audit.language.normalise import (
 )
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import stem
-from contextlab.core.audit.results import FactKind
 
 _RUN = re.compile(r"\d[\d.,_]*+")
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.,/#@\\-])[vV]?(\d{1,15}(?:[.,_]\d{1,9}){0,5})(?![\d/\\])"
     r"(?:[ -]?([A-Za-zµ%％]{1,16})(?![A-Za-z0-9_]))?"
 )
+_JOINED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,/#@\\-")
+"""Signs right before figures that are part of another word."""
 _MANY = 4000
 """Figures of one text that are looked at."""
 _UNIT_WORD = re.compile(r"[ -]?[A-Za-z]")
@@ -61,32 +62,26 @@ _PRODUCT = re.compile(
     r"([A-Za-z][A-Za-z+#-]{1,30})(?:[ -]?(?:version|v|ver\.?|版本|バージョン))?[ ]?\Z", re.I
 )
 _FROM = re.compile(r"\b(?:from|was|instead of|not|von|从|由|statt)[ `*]{1,3}\Z", re.I)
+_FROM_ENDS = ("from", "was", "of", "not", "von", "从", "由", "statt")
 _ONWARDS = re.compile(r"[^.\n]{0,24}?(?:\bto\b|→|->|\bnow\b|改|到)")
 _MINE = re.compile(r"[_.]|[a-z][A-Z]|\A[A-Z][A-Z0-9_]{2,}\Z")
 _SUFFIX = re.compile(
     r"(?:_|\b|(?<=[a-z]))(seconds|secs?|millis|ms|minutes|mins?|hours|days|bytes|kb|mb|gb|percent)\Z", re.I
 )
 _SHORT = {"secs": "sec", "millis": "ms", "mins": "min"}
-_WORDED = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty) ([a-z]{3,12})\b",
-    re.I,
-)
-_COUNTING = frozenset(
-    "two three four five six seven eight nine ten twelve fifteen twenty thirty fifty".split()
-)
-_EAST_WORDED = re.compile(r"([一二两三四五六七八九十])(次|回|个|個|天|日間|人|台|行|分钟|秒|小时|時間|つ)")
 
 
-def number_facts(text: str, spoken: bool) -> list[Found]:
-    """The figures of a text that say something; numbers in words only where somebody speaks."""
+def number_facts(text: str, hints: int = 0) -> list[Found]:
+    """The figures of a text that say something; numbers in words where its `hints` (lexicon.py) let expect them."""
     found: list[Found] = []
     for match in islice(_numbers(text), _MANY):
         if match.group(2) is None and _says_nothing(text, match.start(), match.end()):
             continue
         if (fact := _read(text, match)) is not None:
             found.append(fact)
-    if spoken:
-        found += islice(_in_words(text), _MANY // 10)
+    for dimension, value, start, end in islice(numerals(text, hints), _MANY // 10) if hints else ():
+        before = text[max(0, start - 24) : start]
+        found.append(_quantity(text, dimension, value, text[start:end], start, end, before))
     return found
 
 
@@ -94,7 +89,12 @@ def _numbers(text: str) -> Iterator[re.Match[str]]:
     """The figures that stand on their own: they begin where a run of figures does, or with a v before it."""
     for run in _RUN.finditer(text):
         at = run.start()
-        if (match := _NUMBER.match(text, at - 1 if text[at - 1 : at] in ("v", "V") else at)) is not None:
+        before = text[at - 1 : at]
+        if before in _JOINED:
+            if before not in "vV":
+                continue
+            at -= 1
+        if (match := _NUMBER.match(text, at)) is not None:
             yield match
 
 
@@ -127,26 +127,25 @@ def _read(text: str, match: re.Match[str]) -> Found | None:
         return None
     if (dated := month_date(text, before, start, end, told)) is not None:
         return dated
-    special = _special(text, before, start, end, told)
+    special = _special(text, before, start, end, told, match.group(2))
     if special is not None:
         return special
     return _measured(text, before, match, amount)
 
 
-def _special(text: str, before: str, start: int, end: int, told: str) -> Found | None:
-    """Ports, exit codes, HTTP statuses, versions of two parts."""
+def _special(text: str, before: str, start: int, end: int, told: str, word: str | None) -> Found | None:
+    """Ports, exit codes, HTTP statuses, versions of two parts; `word` stands behind."""
     whole = told.isdigit()
     if whole and 2 <= len(told) <= 5:
         low = before[-48:].lower()
         ported = ("port" in low or "ポート" in low or "端口" in low) and (
             _PORT.search(low) or _AND_PORT.search(low)
         )
-        if ported or _BEHIND_PORT.match(text, end):
+        may_be_behind = word is None or word[:4].lower() == "port"
+        if ported or (may_be_behind and _BEHIND_PORT.match(text, end)):
             stale = _is_stale(text, before, end)
             words = around(text, start, end)
-            return Found(
-                FactKind.PORT, "", told, f"port {told}", start, end, False, float(told), words, stale
-            )
+            return Found(PORT, "", told, f"port {told}", start, end, False, float(told), words, stale)
         if len(told) == 3 and _STATUS.search(before[-24:]):
             return _quantity(text, "status", float(told), f"HTTP {told}", start, end, before)
     exits = "xit" in before[-28:] or "码" in before[-8:] or "コード" in before[-8:]
@@ -183,9 +182,7 @@ def _version(text: str, before: str, start: int, end: int, told: str, strong: bo
     label = f"{name} {told}" if strong else told
     stale = _is_stale(text, before, end)
     words = around(text, start, end)
-    return Found(
-        FactKind.VERSION, subject, ".".join(parts), label.strip(), start, end, strong, None, words, stale
-    )
+    return Found(VERSION, subject, ".".join(parts), label.strip(), start, end, strong, None, words, stale)
 
 
 def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Found | None:
@@ -232,9 +229,7 @@ def _of_name(
     if _MINE.search(name):
         last = name.rpartition(".")[2]
         stale, words = _is_stale(text, before, end), around(text, start, end)
-        return Found(
-            FactKind.SETTING, canonical(last), shown(value), told, start, end, True, value, words, stale
-        )
+        return Found(SETTING, canonical(last), shown(value), told, start, end, True, value, words, stale)
     own = unit(name)
     if not dimension and own is not None and own[0] not in ("time", "size"):
         dimension = own[0]
@@ -257,11 +252,13 @@ def _quantity(
     if extra:
         words |= {extra}
     stale = _is_stale(text, before, end)
-    return Found(FactKind.QUANTITY, dimension, shown(value), told, start, end, False, value, words, stale)
+    return Found(QUANTITY, dimension, shown(value), told, start, end, False, value, words, stale)
 
 
 def _is_stale(text: str, before: str, end: int) -> bool:
     """`from 30 to 60`, `was 30, now 60`, `60 instead of 30`, `8443, not 443`: the other one holds."""
+    if not before[-16:].rstrip(" `*").lower().endswith(_FROM_ENDS):
+        return False
     found = _FROM.search(before[-16:])
     if found is None:
         return False
@@ -269,21 +266,3 @@ def _is_stale(text: str, before: str, end: int) -> bool:
     if word in ("instead of", "not", "statt"):
         return True
     return _ONWARDS.match(text, end, end + 30) is not None
-
-
-def _in_words(text: str) -> Iterator[Found]:
-    counted = not _COUNTING.isdisjoint(text.lower().split())
-    for match in _WORDED.finditer(text) if counted else ():
-        if (known := unit(match.group(2))) is not None and known[0] not in ("size", "item", "line"):
-            value = NUMBER_WORDS[match.group(1).lower()] * known[1]
-            if value > 1:
-                before = text[max(0, match.start() - 24) : match.start()]
-                yield _quantity(text, known[0], value, match.group(), match.start(), match.end(), before)
-    if text.isascii():
-        return
-    for match in _EAST_WORDED.finditer(text):
-        dimension, factor = UNITS[match.group(2)]
-        value = NUMBER_WORDS[match.group(1)] * factor
-        if value > 1:
-            before = text[max(0, match.start() - 24) : match.start()]
-            yield _quantity(text, dimension, value, match.group(), match.start(), match.end(), before)

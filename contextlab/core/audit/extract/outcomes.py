@@ -12,11 +12,13 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.kinds import COMMAND, ERROR, PATH
 from contextlab.core.audit.language.normalise import path_parts
+from contextlab.core.audit.language.pieces import marked
 from contextlab.core.audit.language.words import content
-from contextlab.core.audit.results import FactKind
 from contextlab.core.audit.source import SourceItem
 from contextlab.core.evidence.commands import exit_code
 from contextlab.core.evidence.words import short
@@ -40,6 +42,11 @@ FAILS = re.compile(
     r"invalid|undefined|missing|timed out)\b|(?-i:[a-z]Error|Exception)\b|错误|失败|エラー|失敗",
     re.IGNORECASE,
 )
+FAILURES = (
+    "error", "exception", "fail", "fatal", "panic", "denied", "refused", "not found", "no such", "cannot", "can't",
+    "unable", "invalid", "undefined", "missing", "timed out", "错误", "失败", "エラー", "失敗",
+)  # fmt: skip
+"""One of these stands in every text, in one case, that tells of a failure."""
 _TALLY = re.compile(
     r"(?i:exit code)|[\W_]*(?:\d+ \w+|[A-Z ]{3,40}\W+\Z|no errors?)|[\W_]{4}|[^\n]*\b(?:PASSED|passed|ok)\b"
 )
@@ -124,7 +131,7 @@ def command_facts(call: SourceItem, line: str, outcome: str, failed: bool) -> li
     start = max(0, call.text.find(line[:40]))
     return [
         Found(
-            FactKind.COMMAND, " ".join(line.split())[:400], ended, shown, start, start + len(line), words=content(told)
+            COMMAND, " ".join(line.split())[:400], ended, shown, start, start + len(line), words=content(told)
         )
     ]  # fmt: skip
 
@@ -134,7 +141,7 @@ def error_facts(item: SourceItem, reading: bool) -> list[Found]:
     text = item.text
     code = code_of(text)
     if item.failed or code not in (None, 0):
-        return _lines(text, 0 if len(text) <= HEAD + TAIL else None, FAILS)
+        return _lines(text)
     if reading:
         return []
     found: list[Found] = []
@@ -161,17 +168,28 @@ def error_facts(item: SourceItem, reading: bool) -> list[Found]:
     return found
 
 
-def _lines(text: str, whole: int | None, telling: re.Pattern[str]) -> list[Found]:
+def _lines(text: str) -> list[Found]:
     """The lines at both ends of a failed result that name an error; the last ones count most."""
-    parts = [(0, len(text))] if whole is not None else [(0, HEAD), (len(text) - TAIL, len(text))]
+    parts = [(0, len(text))] if len(text) <= HEAD + TAIL else [(0, HEAD), (len(text) - TAIL, len(text))]
     found: list[Found] = []
-    for start, stop in parts:
-        at = start
-        for line in text[start:stop].splitlines(keepends=True):
-            if 4 < len(line) < 2_000 and telling.search(line[:300]) and not _TALLY.match(line):
+    for start, stop in reversed(parts):
+        lines = text[start:stop].splitlines(keepends=True)
+        starts = list(accumulate(map(len, lines[:-1]), initial=start)) if lines else []
+        for number in reversed(_failing(text[start:stop], starts, start)):
+            line, at = lines[number], starts[number]
+            if 4 < len(line) < 2_000 and FAILS.search(line[:300]) and not _TALLY.match(line):
                 found.append(_error(text, at, at + len(line)))
-            at += len(line)
-    return found[-LINES:]
+                if len(found) == LINES:
+                    return found[::-1]
+    return found[::-1]
+
+
+def _failing(text: str, starts: list[int], begin: int) -> list[int]:
+    """The numbers of the lines that may tell of a failure."""
+    low = text.lower()
+    if len(low) != len(text):
+        return list(range(len(starts)))  # a letter became two: places are others
+    return marked(low, FAILURES, [start - begin for start in starts])
 
 
 def _error(text: str, start: int, end: int) -> Found:
@@ -180,7 +198,7 @@ def _error(text: str, start: int, end: int) -> Found:
     named = next((one for one in codes if one not in ("Error", "Exception", "ERROR")), "")
     words = content(line[:300]) | frozenset("=" + code.casefold() for code in codes if code == named)
     return Found(
-        FactKind.ERROR, named, _DIGITS.sub("0", line[:200]).casefold(), short(line, 200), start, end, words=words
+        ERROR, named, _DIGITS.sub("0", line[:200]).casefold(), short(line, 200), start, end, words=words
     )  # fmt: skip
 
 
@@ -189,4 +207,4 @@ def path_found(text: str, name: str) -> Found | None:
     if not path_parts(name) or len(name) > 400:
         return None
     start = max(0, text.find(name))
-    return Found(FactKind.PATH, name, "", name, start, start + len(name))
+    return Found(PATH, name, "", name, start, start + len(name))

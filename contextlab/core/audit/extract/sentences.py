@@ -15,7 +15,16 @@ from __future__ import annotations
 import re
 
 from contextlab.core.audit.extract.found import Found
-from contextlab.core.audit.extract.tokens import token_facts
+from contextlab.core.audit.extract.lexicon import is_foreign, token_facts
+from contextlab.core.audit.kinds import (
+    DECISION,
+    OPEN_QUESTION,
+    PATH,
+    QUANTITY,
+    RULE,
+    USER_CORRECTION,
+    VERSION,
+)
 from contextlab.core.audit.language.words import CHANGE, content
 from contextlab.core.audit.results import FactKind
 from contextlab.core.evidence.rules import is_decision, is_rule
@@ -25,7 +34,7 @@ LONGEST_PASTE = 12_000
 """In a longer prompt something was pasted: only what stands before and behind is taken as the person's own words."""
 ENDS = 4_000
 WIDTH = 240
-_OBJECT_KINDS = frozenset(FactKind) - {FactKind.QUANTITY, FactKind.VERSION}
+_OBJECT_KINDS = frozenset(FactKind) - {QUANTITY, VERSION}
 _QUOTED = re.compile(r"`([^`\n]{2,60})`|\"([^\"\n]{3,60})\"|“([^”\n]{3,60})”|「([^」\n]{2,40})」")
 _PLACE = re.compile(r"(?<![\w/])(?=[\w./-]{5})[A-Za-z_.][\w.-]*/(?:[\w.-]+/?)+")
 _NO_PLACE = frozenset(
@@ -116,11 +125,11 @@ def person_facts(text: str, first: bool) -> list[Found]:
     found: list[Found] = []
     for sentence in sentences(text):
         if not first and len(sentence) > 8 and _has(sentence, _CORRECTING) and _CORRECTION.search(sentence):
-            found.append(told(FactKind.USER_CORRECTION, text, sentence))
+            found.append(told(USER_CORRECTION, text, sentence))
         if _orders(sentence) and not withdraws(sentence):
-            found.append(told(FactKind.RULE, text, sentence))
+            found.append(told(RULE, text, sentence))
         elif _may_decide(sentence) and is_decision(sentence, True):
-            found.append(told(FactKind.DECISION, text, sentence))
+            found.append(told(DECISION, text, sentence))
     return found
 
 
@@ -129,9 +138,7 @@ def agent_decisions(text: str) -> list[Found]:
     if not _may_decide(text):
         return []
     return [
-        told(FactKind.DECISION, text, sentence)
-        for sentence in sentences(text, 300)
-        if is_decision(sentence, False)
+        told(DECISION, text, sentence) for sentence in sentences(text, 300) if is_decision(sentence, False)
     ]
 
 
@@ -140,19 +147,19 @@ def _may_decide(text: str) -> bool:
     for mark in _DECIDING:
         if mark in low:
             return True
-    return not low.isascii()
+    return is_foreign(low)
 
 
 def questions(text: str) -> list[Found]:
     """The last questions of a text."""
     asked = [one for one in sentences(text, 400) if one.endswith(("?", "？"))]
-    return [told(FactKind.OPEN_QUESTION, text, one) for one in asked[-3:]]
+    return [told(OPEN_QUESTION, text, one) for one in asked[-3:]]
 
 
 def told(kind: FactKind, text: str, sentence: str) -> Found:
     """A sentence with its objects."""
     start = max(0, text.find(sentence))
-    clause = _judged(sentence) if kind == FactKind.RULE else sentence
+    clause = _judged(sentence) if kind == RULE else sentence
     return Found(
         kind, "", same(sentence)[:200], short(sentence, WIDTH), start, start + len(sentence), words=objects(clause)
     )  # fmt: skip
@@ -161,11 +168,9 @@ def told(kind: FactKind, text: str, sentence: str) -> Found:
 def objects(clause: str) -> frozenset[str]:
     """What a clause is about: with `=` its names, paths and quoted words, and the stems of all its words."""
     found: set[str] = set()
-    for one in token_facts(clause)[0]:
+    for one in token_facts(clause):
         if one.kind in _OBJECT_KINDS:
-            found.add(
-                "=" + (one.subject if one.kind == FactKind.PATH else one.value or one.subject).casefold()
-            )
+            found.add("=" + (one.subject if one.kind == PATH else one.value or one.subject).casefold())
     for groups in _QUOTED.findall(clause):
         quoted = next(part for part in groups if part).strip().casefold()
         if len(quoted.split()) <= 4:
@@ -217,7 +222,7 @@ def has_words(text: str) -> bool:
 
 def _has(sentence: str, words: frozenset[str]) -> bool:
     """Whether a sentence may say one of the words; one in another script always may."""
-    return not sentence.isascii() or not words.isdisjoint(_WORD.findall(sentence.lower()))
+    return not words.isdisjoint(_WORD.findall(sentence.lower())) or is_foreign(sentence)
 
 
 def _orders(sentence: str) -> bool:

@@ -20,15 +20,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 
 from contextlab.core.audit.extract.found import Found, moved
+from contextlab.core.audit.kinds import (
+    COMMIT,
+    ERROR,
+    IDENTIFIER,
+    PATH,
+    PATH_LINE,
+    PORT,
+    SETTING,
+    TICKET,
+    URL,
+    VERSION,
+)
 from contextlab.core.audit.language.normalise import canonical, number, path_parts, shown, version
 from contextlab.core.audit.results import FactKind
 
 Reader = Callable[[str], Iterator[Found]]
 LONGEST = 512
-RUNS = re.compile(r"[!-~]++")
 _TOLD = re.compile(r"[0-9/_=\\#]|\w\.\w|::|\(\)|[a-z][A-Z]|E[A-Z]{4}|[a-z](?:Error|Exception)")
 _OPENING, _CLOSING = "([{<\"'`*,;:|>~!", ")]}>\"'`*.,;:!?|<"
 _URL = re.compile(
@@ -79,25 +89,8 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\([^()]
 _JOINED = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z][A-Z]|::|\(\)\Z|\(")
 
 
-def token_facts(text: str, start: int = 0, names: bool = True) -> tuple[list[Found], int]:
-    """The facts of a text's words at the first place of each, and how many words were too long to look at.
-
-    Places count from `start`, where the text begins in its item; `names`: identifiers too.
-    """
-    found: list[Found] = []
-    too_long = 0
-    for token in dict.fromkeys(text.split() if text.isascii() else RUNS.findall(text)):
-        if len(token) > LONGEST:
-            too_long += 1
-        elif facts := _facts(token, names):
-            at = start + text.find(token)
-            found += [moved(one, at) for one in facts]
-    return found, too_long
-
-
-@lru_cache(maxsize=65536)
-def _facts(token: str, names: bool) -> tuple[Found, ...]:
-    """What one word says; places count from its beginning."""
+def facts_of(token: str, names: bool) -> tuple[Found, ...]:
+    """What one word says; places count from its beginning. `names`: identifiers too."""
     if not _TOLD.search(token) and token.lower() not in _BARE_NAMES:
         return ()
     word = token.lstrip(_OPENING)
@@ -127,12 +120,22 @@ def _readers(word: str, names: bool) -> Iterator[Reader]:
         yield _port
     if "=" in word:
         yield _assigned
-    if "." in word or "/" in word or "\\" in word or word[0] in _BARE_LETTERS:
+    if _may_be_path(word):
         yield _path
     if not word.islower():
         yield _code
     if names:
         yield _name
+
+
+def _may_be_path(word: str) -> bool:
+    """Whether it has a slash, or an ending or a name that files have, before a line's number."""
+    if "/" in word or "\\" in word:
+        return True
+    if "." not in word:
+        return word[0] in _BARE_LETTERS
+    name = word.partition(":")[0].partition("(")[0].partition("#")[0].casefold()
+    return name.rpartition(".")[2] in _EXTENSIONS or name in _BARE_NAMES
 
 
 def _found(kind: FactKind, subject: str, value: str, told: str, strong: bool = False, **more: float) -> Found:
@@ -154,17 +157,15 @@ def _url(word: str) -> Iterator[Found]:
     rest = rest.split('"')[0].split("`")[0].split("'")[0].rstrip(_CLOSING + "/")
     told = match.group()[: match.start(4)] + rest if match.group(4) else match.group()
     subject = f"{host}{':' + port if port else ''}{rest.casefold()}"
-    yield Found(FactKind.URL, host, subject, told, begin, begin + len(told))
+    yield Found(URL, host, subject, told, begin, begin + len(told))
     if port:
-        yield Found(
-            FactKind.PORT, host, port, f"port {port} of {host}", begin, begin + len(told), True, float(port)
-        )
+        yield Found(PORT, host, port, f"port {port} of {host}", begin, begin + len(told), True, float(port))
 
 
 def _pin(word: str) -> Iterator[Found]:
     if (match := _PIN.match(word)) is not None:
         name, told = match.groups()
-        yield _found(FactKind.VERSION, canonical(name), ".".join(version(told)), word, True)
+        yield _found(VERSION, canonical(name), ".".join(version(told)), word, True)
 
 
 def _ticket(word: str) -> Iterator[Found]:
@@ -173,7 +174,7 @@ def _ticket(word: str) -> Iterator[Found]:
         return
     prefix = match.group(1) or "#"
     figures = match.group(2) or match.group(4)
-    yield _found(FactKind.TICKET, prefix, f"{prefix}{figures}", word)
+    yield _found(TICKET, prefix, f"{prefix}{figures}", word)
 
 
 def _port(word: str) -> Iterator[Found]:
@@ -184,7 +185,7 @@ def _port(word: str) -> Iterator[Found]:
     if host.rpartition(".")[2] in _EXTENSIONS or (host and "." not in host and len(port) < 4):
         return
     told = f"port {port} of {host}" if host else f"port {port}"
-    yield Found(FactKind.PORT, host, port, told, 0, len(word), bool(host), float(port))
+    yield Found(PORT, host, port, told, 0, len(word), bool(host), float(port))
 
 
 def _path(word: str) -> Iterator[Found]:
@@ -195,8 +196,8 @@ def _path(word: str) -> Iterator[Found]:
     if not is_path(name):
         return
     if line:
-        yield _found(FactKind.PATH_LINE, name, line, word)
-    yield _found(FactKind.PATH, name, "", name)
+        yield _found(PATH_LINE, name, line, word)
+    yield _found(PATH, name, "", name)
 
 
 def is_path(name: str) -> bool:
@@ -235,21 +236,21 @@ def _assigned(word: str) -> Iterator[Found]:
         return
     amount = number(value) if value[0].isdigit() else None
     yield _found(
-        FactKind.SETTING, canonical(name), shown(amount) if amount is not None else value.casefold(), word, True,
+        SETTING, canonical(name), shown(amount) if amount is not None else value.casefold(), word, True,
         **({} if amount is None else {"amount": amount}),
     )  # fmt: skip
 
 
 def _code(word: str) -> Iterator[Found]:
     if (match := _EXCEPTION.match(word)) is not None:
-        yield _found(FactKind.ERROR, "", match.group(1), word)
+        yield _found(ERROR, "", match.group(1), word)
     elif _CODE.match(word) and word.partition("-")[0].rstrip("0123456789") not in _NO_TICKET:
-        yield _found(FactKind.ERROR, "", word, word)
+        yield _found(ERROR, "", word, word)
 
 
 def _commit(word: str) -> Iterator[Found]:
     if _HEX.match(word):
-        yield _found(FactKind.COMMIT, "", word, word)
+        yield _found(COMMIT, "", word, word)
 
 
 def _name(word: str) -> Iterator[Found]:
@@ -257,4 +258,4 @@ def _name(word: str) -> Iterator[Found]:
         return
     name = word.partition("(")[0]
     if len(name) >= 4:
-        yield _found(FactKind.IDENTIFIER, "", name, name)
+        yield _found(IDENTIFIER, "", name, name)

@@ -168,4 +168,5 @@ _NO_PART = frozenset(("", ".", "..", "~"))
 
 def canonical(name: str) -> str:
     """A name without case and joints: maxRetries, max_retries and MAX-RETRIES are one."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
+    low = name.casefold()
+    return low if low.isalnum() else "".join(filter(str.isalnum, low))

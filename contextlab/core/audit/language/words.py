@@ -8,7 +8,8 @@ the list does not know is compared by pairs of characters.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from contextlab.core.audit.language.memo import Memo
 
 _STOP = frozenset(
     """
@@ -140,9 +141,12 @@ CHANGE = frozenset({"change", "add", "delete", "rename"})
 """Concepts of doing: they say what must not be done, not to what."""
 
 
-@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The stem or the concept of a word; empty for words that carry nothing."""
+    return _STEMS[word]
+
+
+def _stem(word: str) -> str:
     low = word.casefold()
     if len(low) < 2 or low in _STOP:
         return ""
@@ -160,13 +164,14 @@ def stem(word: str) -> str:
     return short.rstrip("e") if len(short) > 3 else short
 
 
+_STEMS = Memo(_stem)
+_stem_of = _STEMS.__getitem__
+
+
 def content(text: str) -> frozenset[str]:
     """The stems and concepts of a text's words."""
-    found = {stem(word) for word in _LATIN.findall(text)}
-    if not text.isascii():
-        found |= _eastern(text)
-    found.discard("")
-    return frozenset(found)
+    found = frozenset(filter(None, map(_stem_of, _LATIN.findall(text))))
+    return found if text.isascii() else found | _eastern(text)
 
 
 def _eastern(text: str) -> set[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from contextlab.core.audit.source import SourceItem
 
+_DIGITS = frozenset("0123456789")
 _HITS = 300
 """Places that are looked at before a word counts as not found on its own."""
 
@@ -56,16 +58,27 @@ class Corpus:
         return self._starts[at] if at < len(self._starts) else len(self.text)
 
 
+def places_of(text: str, figures: str) -> Iterator[int]:
+    """Where figures stand on their own: not inside of another number."""
+    if figures[:1] in _DIGITS and figures[-1:] in _DIGITS and text.count(figures) > _HITS:
+        told = re.escape(figures)
+        pattern = rf"{told}(?<![0-9]{told})(?<!\d[.,]{told})(?![0-9])(?![.,]\d)"
+        yield from (match.start() for match in re.finditer(pattern, text))
+        return
+    at = find_word(text, figures)
+    while at >= 0:
+        yield at
+        at = find_word(text, figures, at + 1)
+
+
 def find_word(text: str, word: str, start: int = 0) -> int:
     """Where a word stands on its own, -1 where it does not."""
-    if not word:
+    at = text.find(word, start) if word else -1
+    if at < 0:
         return -1
     size, first, last = len(word), word[0].isalnum(), word[-1].isalnum()
     figures_first, figures_last = word[0].isdigit(), word[-1].isdigit()
     for _ in range(_HITS):
-        at = text.find(word, start)
-        if at < 0:
-            return -1
         before, behind = text[at - 1 : at] if at else "", text[at + size : at + size + 2]
         joined = (
             first
@@ -85,5 +98,7 @@ def find_word(text: str, word: str, start: int = 0) -> int:
             runs_on = True
         if not joined and not runs_on:
             return at
-        start = at + 1
+        at = text.find(word, at + 1)
+        if at < 0:
+            return -1
     return -1

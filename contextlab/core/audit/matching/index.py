@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 
 from contextlab.core.audit.extract.dimensions import dimensions
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.extract.lexicon import SPOKEN
 from contextlab.core.audit.extract.numbers import number_facts
-from contextlab.core.audit.extract.outcomes import FAILS
-from contextlab.core.audit.extract.tokens import token_facts
+from contextlab.core.audit.extract.outcomes import FAILS, FAILURES
+from contextlab.core.audit.kinds import ANY_PATH, PATH, TICKET
 from contextlab.core.audit.language.normalise import canonical, narrow, path_parts
 from contextlab.core.audit.language.orders import gives_order
+from contextlab.core.audit.language.pieces import marked
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import content
 from contextlab.core.audit.results import Fact, FactKind, Place
@@ -21,6 +24,9 @@ from contextlab.core.audit.results import Fact, FactKind, Place
 LONGEST = 400_000
 """Characters of a text that are taken apart; behind them words are only searched for."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_PLAIN_ENDS = re.compile(r"[.!?\n](?:(?<=\n)\n*|\s+)")
+"""The same for ASCII, where an end begins with a sign that can be looked for; the sign belongs to the sentence."""
+_LINE_END = re.compile(r"\n")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _HEADING = re.compile(r"\s{0,12}(?:#{1,6} |\*\*|\d{1,2}[.)] |[-*] \*\*)|.{1,80}[:：]\**\s*\Z")
 _RULES_HEADING = re.compile(
@@ -81,7 +87,8 @@ class Index:
     @cached_property
     def found(self) -> list[Found]:
         """Its facts of words and figures."""
-        return token_facts(self.close)[0] + number_facts(self.close, spoken=True)
+        found, _, hints = SPOKEN.read(self.close)
+        return found + number_facts(self.close, hints)
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Found]:
@@ -112,7 +119,7 @@ class Index:
         made: dict[str, str] = {}
         for name in dict.fromkeys(_NAME.findall(self.close)):
             if len(name) > 2:
-                made.setdefault(name if name.isalnum() and name.islower() else canonical(name), name)
+                made.setdefault(canonical(name), name)
         return made
 
     def find_name(self, name: str) -> int:
@@ -123,15 +130,16 @@ class Index:
     @cached_property
     def failing(self) -> list[Sentence]:
         """Its sentences that tell of a failure."""
-        return [
-            one for one in self.sentences if FAILS.search(self.text, one.start, min(one.end, one.start + 600))
-        ]
+        sentences = self.sentences
+        if len(self.folded) == len(self.text):  # else a letter became two: places are others
+            sentences = [sentences[at] for at in marked(self.folded, FAILURES, self._sentence_starts)]
+        return [one for one in sentences if FAILS.search(self.text, one.start, min(one.end, one.start + 600))]
 
     @cached_property
     def paths(self) -> dict[str, list[tuple[tuple[str, ...], Found]]]:
         """Its paths by their last part."""
         made: dict[str, list[tuple[tuple[str, ...], Found]]] = defaultdict(list)
-        for kind in (FactKind.PATH, FactKind.PATH_LINE):
+        for kind in ANY_PATH:
             for one in self.of_kind.get(kind, ()):
                 parts = path_parts(one.subject)
                 if parts:
@@ -143,14 +151,13 @@ class Index:
         """Its sentences."""
         made: list[Sentence] = []
         at, under, text = 0, False, self.close
-        for match in [*_ENDS.finditer(text), None]:
-            stop = match.start() if match else len(text)
+        for stop, following in _ends(text):
             head = text[at : min(stop, at + 120)]
             if head and not head.isspace():
-                if _HEADING.match(head):
+                if _may_head(head) and _HEADING.match(head):
                     under = _RULES_HEADING.search(head) is not None
                 made.append(Sentence(text, at, stop, under))
-            at = match.end() if match else stop
+            at = following
         return made
 
     def spots(self, word: str) -> list[int]:
@@ -177,17 +184,39 @@ class Index:
 
     def place(self, start: int, end: int) -> Place:
         """A place with its line."""
-        return Place(start, end, self.text.count("\n", 0, start) + 1)
+        return Place(start, end, bisect_left(self._line_ends, start) + 1)
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [match.start() for match in _LINE_END.finditer(self.text)]
 
     def context(self, one: Found) -> frozenset[str]:
         """The content words around one of its facts."""
         return one.words or around(self.text, one.start, one.end)
 
 
+def _ends(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence ends, and where the next begins."""
+    if text.isascii():
+        for match in _PLAIN_ENDS.finditer(text):
+            start, end = match.span()
+            yield start if text[start] == "\n" else start + 1, end
+    else:
+        for match in _ENDS.finditer(text):
+            yield match.span()
+    yield len(text), len(text)
+
+
+def _may_head(head: str) -> bool:
+    """Whether a sentence begins or ends like a heading: most do neither."""
+    first, last = head.lstrip()[0], head.rstrip().rstrip("*")[-1:]
+    return first in "#*-" or first.isdigit() or last in (":", "：")
+
+
 def folded_word(one: Found | Fact) -> str:
     """The word of a fact in one case: of a path its last part, of a ticket as it is written."""
-    if one.kind == FactKind.PATH:
+    if one.kind == PATH:
         return one.subject.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
-    if one.kind == FactKind.TICKET:
+    if one.kind == TICKET:
         return (one.shown if isinstance(one, Found) else one.text).lower()
     return (one.value or one.subject).lower()

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from contextlab.core.audit.extract.dimensions import dimensions
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.kinds import COMMIT, PATH, PORT
 from contextlab.core.audit.language.normalise import close
-from contextlab.core.audit.matching.corpus import Corpus, find_word
+from contextlab.core.audit.matching.corpus import Corpus, places_of
 from contextlab.core.audit.matching.index import Index, folded_word
 from contextlab.core.audit.merging import Facts
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
 
 _FIGURE = re.compile(r"\d")
+_TOO_COMMON = 200
+"""Places of figures that are looked at: those that stand in more cannot be told apart."""
 _FIGURES = re.compile(r"[vV]?([\d.,_]+)")
 
 
@@ -80,9 +84,9 @@ class Case:
 
     def _has(self, one: Found) -> bool:
         word = self.index.text[one.start : one.end]
-        if one.kind == FactKind.PATH:
+        if one.kind == PATH:
             word = one.subject.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        elif one.kind == FactKind.COMMIT:
+        elif one.kind == COMMIT:
             word = one.value[:7]
         text = self.corpus.text
         return word in text or (not word.islower() and word.lower() in text)
@@ -111,7 +115,7 @@ class Case:
         """Long results are not read for numbers: look there, for long ones alone, for short ones with their unit."""
         told = self.index.text[one.start : one.end]
         figures = _FIGURES.match(told)
-        raw = figures.group(1).rstrip(".,") if figures and one.kind != FactKind.PORT else one.value
+        raw = figures.group(1).rstrip(".,") if figures and one.kind != PORT else one.value
         forms = {raw, raw.replace(",", "").replace("_", ""), one.value}
         if len(_FIGURE.findall(raw)) >= 4:
             return any(self.outputs.has(form) for form in forms)
@@ -121,19 +125,13 @@ class Case:
 
     def _near(self, figures: str, word: str, behind: bool) -> bool:
         """Whether an output has the figures with this word right behind them, or (a name) near."""
-        at, text = 0, self.outputs.text
-        for _ in range(200):
-            at = find_word(text, figures, at)
-            if at < 0:
-                return False
+        text, size = self.outputs.text, len(word) + 2
+        places = list(islice(places_of(text, figures), _TOO_COMMON))
+        for at in places:
             end = at + len(figures)
-            if (
-                word
-                in (text[end : end + len(word) + 2] if behind else text[max(0, at - 16) : end + 16]).lower()
-            ):
+            if word in (text[end : end + size] if behind else text[max(0, at - 16) : end + 16]).lower():
                 return True
-            at += 1
-        return True  # too common to be told apart
+        return len(places) == _TOO_COMMON
 
     def only_port(self, fact: Fact) -> bool:
         """Whether the source speaks of one port alone."""

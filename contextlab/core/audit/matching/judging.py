@@ -4,6 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from contextlab.core.audit.kinds import (
+    COMMAND,
+    COMMIT,
+    DECISION,
+    ERROR,
+    IDENTIFIER,
+    OPEN_QUESTION,
+    PATH,
+    PATH_LINE,
+    PORT,
+    QUANTITY,
+    RULE,
+    SETTING,
+    TICKET,
+    URL,
+    USER_CORRECTION,
+    VERSION,
+)
 from contextlab.core.audit.matching.judgement import Case, Judgement
 from contextlab.core.audit.matching.names import (
     judge_command,
@@ -20,27 +38,27 @@ from contextlab.core.audit.results import Fact, FactKind
 
 Judge = Callable[[Case, Fact], Judgement]
 _JUDGES: dict[FactKind, Judge] = {
-    FactKind.PATH: judge_path,
-    FactKind.PATH_LINE: judge_path_line,
-    FactKind.URL: judge_url,
-    FactKind.COMMAND: judge_command,
-    FactKind.ERROR: judge_error,
-    FactKind.IDENTIFIER: judge_word,
-    FactKind.COMMIT: judge_commit,
-    FactKind.TICKET: judge_word,
-    FactKind.VERSION: judge_version,
-    FactKind.PORT: judge_amount,
-    FactKind.QUANTITY: judge_amount,
-    FactKind.SETTING: judge_setting,
-    FactKind.DECISION: judge_sentence,
-    FactKind.OPEN_QUESTION: judge_sentence,
-    FactKind.RULE: judge_sentence,
-    FactKind.USER_CORRECTION: judge_sentence,
+    PATH: judge_path,
+    PATH_LINE: judge_path_line,
+    URL: judge_url,
+    COMMAND: judge_command,
+    ERROR: judge_error,
+    IDENTIFIER: judge_word,
+    COMMIT: judge_commit,
+    TICKET: judge_word,
+    VERSION: judge_version,
+    PORT: judge_amount,
+    QUANTITY: judge_amount,
+    SETTING: judge_setting,
+    DECISION: judge_sentence,
+    OPEN_QUESTION: judge_sentence,
+    RULE: judge_sentence,
+    USER_CORRECTION: judge_sentence,
 }
 
 
 def judge(case: Case, fact: Fact) -> Judgement:
     """The verdict on a fact, with its place in the text."""
-    if fact.kind == FactKind.QUANTITY and fact.subject == "date":
+    if fact.kind == QUANTITY and fact.subject == "date":
         return judge_date(case, fact)
     return _JUDGES[fact.kind](case, fact)

@@ -17,10 +17,12 @@ A slip counts only where the text's word is nowhere in the source and the right 
 
 from __future__ import annotations
 
+import math
 import re
 
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.tokens import is_path
+from contextlab.core.audit.kinds import COMMIT, ERROR, PATH, PATH_LINE, TICKET, URL
 from contextlab.core.audit.language.normalise import path_parts
 from contextlab.core.audit.language.words import content
 from contextlab.core.audit.matching.corpus import find_word
@@ -40,7 +42,7 @@ def judge_path(case: Case, fact: Fact) -> Judgement:
     if found is not None:
         return found
     parts = path_parts(fact.subject)
-    slip = _slip(case, fact, FactKind.PATH, parts[-1]) if parts else None
+    slip = _slip(case, fact, PATH, parts[-1]) if parts else None
     return slip or DROPPED
 
 
@@ -81,7 +83,7 @@ def judge_path_line(case: Case, fact: Fact) -> Judgement:
     lines = [
         one
         for told, one in index.paths.get(parts[-1], ())
-        if one.kind == FactKind.PATH_LINE and _ends_alike(told, parts)
+        if one.kind == PATH_LINE and _ends_alike(told, parts)
     ]
     for one in lines:
         if one.value == fact.value:
@@ -92,7 +94,7 @@ def judge_path_line(case: Case, fact: Fact) -> Judgement:
     at = _line_near(index.text, path.start, fact.value)
     if at >= 0:
         return kept(at, at + len(fact.value))
-    seen = case.facts.said.get((FactKind.PATH_LINE, fact.subject), set())
+    seen = case.facts.said.get((PATH_LINE, fact.subject), set())
     others = [one for one in lines if one.value not in seen and not _line_seen(case, parts[-1], one.value)]
     if len(seen) == 1 or len(others) == 1:
         for one in others:
@@ -136,7 +138,7 @@ def judge_url(case: Case, fact: Fact) -> Judgement:
     at = index.folded.find(told)
     if at >= 0 and find_word(index.folded, told) >= 0:
         return kept(at, at + len(told))
-    if (slip := _slip(case, fact, FactKind.URL, told)) is not None:
+    if (slip := _slip(case, fact, URL, told)) is not None:
         return slip
     at = find_word(index.folded, fact.subject)
     if at >= 0:
@@ -147,9 +149,9 @@ def judge_url(case: Case, fact: Fact) -> Judgement:
 def judge_word(case: Case, fact: Fact) -> Judgement:
     """A ticket, an error code, an identifier: the word itself."""
     index = case.index
-    word = fact.text if fact.kind == FactKind.TICKET else fact.value
+    word = fact.text if fact.kind == TICKET else fact.value
     at = find_word(index.folded, word.lower())
-    if at < 0 and fact.kind == FactKind.TICKET:
+    if at < 0 and fact.kind == TICKET:
         at = find_word(index.folded, fact.text.lower().replace("-", " "))
     if at >= 0:
         return kept(at, at + len(word))
@@ -157,7 +159,7 @@ def judge_word(case: Case, fact: Fact) -> Judgement:
     at = index.find_name(word)
     if at < 0 and len(last) > 3:
         at = index.find_name(last)
-    if at >= 0 and fact.kind != FactKind.TICKET:
+    if at >= 0 and fact.kind != TICKET:
         return kept(at, at + len(last))
     return _slip(case, fact, fact.kind, word) or DROPPED
 
@@ -167,11 +169,11 @@ def judge_commit(case: Case, fact: Fact) -> Judgement:
     index = case.index
     at = index.folded.find(fact.value[:7])
     if at >= 0:
-        told = next((one for one in index.of_kind.get(FactKind.COMMIT, ()) if one.start == at), None)
+        told = next((one for one in index.of_kind.get(COMMIT, ()) if one.start == at), None)
         size = min(len(told.value), len(fact.value)) if told else 7
         if told is None or told.value[:size] == fact.value[:size]:
             return kept(at, at + size)
-    for one in index.of_kind.get(FactKind.COMMIT, ()):
+    for one in index.of_kind.get(COMMIT, ()):
         if not case.invented(one):
             continue
         size = min(len(one.value), len(fact.value))
@@ -193,12 +195,17 @@ def judge_command(case: Case, fact: Fact) -> Judgement:
     if len(telling) < 2:
         return DROPPED
     hits: dict[int, int] = {}
-    for word in telling:
+    missing, least = 0, max(2, math.ceil(0.5 * len(telling)))
+    for word in sorted(telling, key=len, reverse=True):
         last = word.rpartition("/")[2]
-        for number in index.spots(word) or (index.spots(last) if len(last) > 3 else ()):
+        spots = index.spots(word) or (index.spots(last) if len(last) > 3 else ())
+        for number in spots:
             hits[number] = hits.get(number, 0) + 1
+        missing += not spots
+        if len(telling) - missing < least:
+            return DROPPED  # whatever the shorter words do
     best = max(hits.values(), default=0)
-    if best < 2 or best < 0.5 * len(telling):
+    if best < least:
         return DROPPED
     where = index.sentences[min(number for number, count in hits.items() if count == best)]
     if best >= 0.75 * len(telling):
@@ -233,7 +240,7 @@ def judge_error(case: Case, fact: Fact) -> Judgement:
             if code not in _BUILT_IN or (sentence is not None and len(sentence.words & fact.words) >= 2):
                 return kept(at, at + len(code))
             return partial(at, at + len(code), "The kind of error stands there, its message does not.")
-        if (slip := _slip(case, fact, FactKind.ERROR, code)) is not None:
+        if (slip := _slip(case, fact, ERROR, code)) is not None:
             return slip
     words = {word for word in fact.words if word[0] != "="} - content(" ".join(_PATHS.findall(fact.text)))
     if len(words) < 2:
@@ -261,7 +268,7 @@ def _slip(case: Case, fact: Fact, kind: FactKind, word: str) -> Judgement | None
 
 def _same_talk(case: Case, fact: Fact, one: Found) -> bool:
     """Whether both stand among the same words; names that say much by themselves need not."""
-    if fact.kind in (FactKind.ERROR, FactKind.URL, FactKind.PATH) or sorted(one.value) == sorted(fact.value):
+    if fact.kind in (ERROR, URL, PATH) or sorted(one.value) == sorted(fact.value):
         return True
     context = case.index.context(one)
     return not fact.words or not context or bool(fact.words & context)

@@ -17,12 +17,13 @@ from __future__ import annotations
 import math
 import re
 
+from contextlab.core.audit.kinds import RULE, USER_CORRECTION
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.index import Index, Sentence
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept, partial
-from contextlab.core.audit.results import Fact, FactKind
+from contextlab.core.audit.results import Fact
 
-ORDERING = (FactKind.RULE, FactKind.USER_CORRECTION)
+ORDERING = (RULE, USER_CORRECTION)
 _HITS = 12
 _KEEPS = re.compile(r"\b(?:keep|leave|stays?|bleib\w*)\b|保持|保留|維持", re.IGNORECASE)
 

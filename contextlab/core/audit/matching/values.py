@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from contextlab.core.audit.extract.dimensions import dimensions_of
 from contextlab.core.audit.extract.found import Found
+from contextlab.core.audit.kinds import PORT, QUANTITY, SETTING, VERSION
 from contextlab.core.audit.language.normalise import close, same_version
 from contextlab.core.audit.language.subjects import around as subjects_around
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept
 from contextlab.core.audit.matching.tokens import figures_of
-from contextlab.core.audit.results import Fact, FactKind, FactVerdict
+from contextlab.core.audit.results import Fact, FactVerdict
 from contextlab.core.audit.source import USER
 
 _RESTLESS = frozenset(
@@ -33,7 +34,7 @@ _WORDY = frozenset({"port", "version", "config"})
 def judge_amount(case: Case, fact: Fact) -> Judgement:
     """A port, a number with a unit, a setting that is a number."""
     amount = float(fact.value)
-    dimension = "port" if fact.kind == FactKind.PORT else fact.subject
+    dimension = "port" if fact.kind == PORT else fact.subject
     same: list[Found] = []
     others: list[Found] = []
     for one in _told(case, fact):
@@ -70,7 +71,7 @@ def _raw(case: Case, fact: Fact) -> Judgement | None:
             at = find_word(case.index.text, form, at)
             if at < 0:
                 break
-            if fact.kind == FactKind.PORT and len(form) >= 4:
+            if fact.kind == PORT and len(form) >= 4:
                 return kept(at, at + len(form))
             around = subjects_around(case.index.text, at, at + len(form))
             least = 1 if len(form) > 2 else 2
@@ -85,18 +86,18 @@ def _changes(case: Case, fact: Fact, one: Found) -> float:
     if one.stale or one.amount is None:
         return 0.0
     named = one.subject == fact.subject and fact.subject != "" and one.kind == fact.kind and one.strong
-    if named and fact.kind == FactKind.SETTING:
+    if named and fact.kind == SETTING:
         return 10.0
     if case.knows_amount(one):
         return 0.0
-    if named and fact.kind == FactKind.PORT:
-        ports = case.facts.said.get((FactKind.PORT, fact.subject), set())
+    if named and fact.kind == PORT:
+        ports = case.facts.said.get((PORT, fact.subject), set())
         like = _alike(fact.value, one.value)
         return 9.0 + like if all(_alike(port, one.value) <= like for port in ports) else 0.0
     if not named and case.facts.is_anothers(fact, case.index.context(one)):
         return 0.0
     shared = _overlap(case, fact, one)
-    if fact.kind == FactKind.PORT or one.kind == FactKind.PORT:
+    if fact.kind == PORT or one.kind == PORT:
         hosts = {fact.subject, one.subject} - {""}
         return (
             1.0 + shared + _alike(fact.value, one.value)
@@ -131,7 +132,7 @@ def _alike(left: str, right: str) -> float:
 
 def _changed(case: Case, fact: Fact, one: Found) -> Judgement:
     told = case.index.text[one.start : one.end].rpartition("=")[2].strip("\"'` ")
-    became = one.value if fact.kind == FactKind.PORT else told or one.value
+    became = one.value if fact.kind == PORT else told or one.value
     older = one.value in case.facts.said.get((fact.kind, fact.subject), set())
     why = f"An older value, {became}, stands there." if older else f"It became {became}."
     return Judgement(FactVerdict.CHANGED, one.start, one.end, became, why)
@@ -140,7 +141,7 @@ def _changed(case: Case, fact: Fact, one: Found) -> Judgement:
 def judge_version(case: Case, fact: Fact) -> Judgement:
     """A version, of a name where it has one."""
     parts = tuple(fact.value.split("."))
-    told = [one for one in case.index.of_kind.get(FactKind.VERSION, ()) if not one.stale]
+    told = [one for one in case.index.of_kind.get(VERSION, ()) if not one.stale]
     for one in told:
         if same_version(tuple(one.value.split(".")), parts) and (
             one.subject == fact.subject or not one.subject or not fact.subject
@@ -150,9 +151,7 @@ def judge_version(case: Case, fact: Fact) -> Judgement:
     if at >= 0:
         return kept(at, at + len(fact.value))
     for one in told:
-        known = case.corpus.has(one.value) or one.value in case.facts.said.get(
-            (FactKind.VERSION, one.subject), set()
-        )
+        known = case.corpus.has(one.value) or one.value in case.facts.said.get((VERSION, one.subject), set())
         named = one.subject == fact.subject != ""
         if known or not (
             named or (not fact.subject and not one.subject and fact.words & case.index.context(one))
@@ -168,7 +167,7 @@ def judge_setting(case: Case, fact: Fact) -> Judgement:
     if fact.value.replace(".", "", 1).isdigit():
         return judge_amount(case, fact)
     index = case.index
-    named = [one for one in index.of_kind.get(FactKind.SETTING, ()) if one.subject == fact.subject]
+    named = [one for one in index.of_kind.get(SETTING, ()) if one.subject == fact.subject]
     for one in named:
         if one.value == fact.value:
             return kept(one.start, one.end)
@@ -191,7 +190,7 @@ def judge_setting(case: Case, fact: Fact) -> Judgement:
 
 def judge_date(case: Case, fact: Fact) -> Judgement:
     """A date, in any format."""
-    found = case.index.by_key.get((FactKind.QUANTITY, "date", fact.value))
+    found = case.index.by_key.get((QUANTITY, "date", fact.value))
     if found is not None:
         return kept(found.start, found.end)
     year, month, day = fact.value.split("-")

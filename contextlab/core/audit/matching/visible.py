@@ -5,13 +5,24 @@ A name stands there as a word, a sentence with its first letters, a number with 
 
 from __future__ import annotations
 
+from contextlab.core.audit.kinds import (
+    DECISION,
+    ERROR,
+    OPEN_QUESTION,
+    PORT,
+    QUANTITY,
+    RULE,
+    SETTING,
+    USER_CORRECTION,
+    VERSION,
+)
 from contextlab.core.audit.language.words import content
 from contextlab.core.audit.matching.corpus import Corpus, find_word
 from contextlab.core.audit.matching.tokens import figures_of, token_of
-from contextlab.core.audit.results import Fact, FactKind
+from contextlab.core.audit.results import Fact
 
-_NUMBERS = (FactKind.QUANTITY, FactKind.PORT, FactKind.SETTING, FactKind.VERSION)
-_SENTENCES = (FactKind.RULE, FactKind.USER_CORRECTION, FactKind.DECISION, FactKind.OPEN_QUESTION)
+_NUMBERS = (QUANTITY, PORT, SETTING, VERSION)
+_SENTENCES = (RULE, USER_CORRECTION, DECISION, OPEN_QUESTION)
 _TRIES = 12
 
 
@@ -19,7 +30,7 @@ def seen_in(corpus: Corpus, fact: Fact) -> int | None:
     """Position of an item that says it, None where none does."""
     if not corpus.text:
         return None
-    if fact.kind in _SENTENCES or (fact.kind == FactKind.ERROR and fact.words):
+    if fact.kind in _SENTENCES or (fact.kind == ERROR and fact.words):
         at = corpus.text.find(fact.text[:160].rstrip("…"))
     elif fact.kind in _NUMBERS:
         at = _among_words(corpus.text, fact)
