@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -105,6 +106,33 @@ def test_how_far_replay_reads_ahead_changes_nothing(
     whole = replay(timeline, projector)
     monkeypatch.setattr(tape, "AHEAD", ahead)
     assert replay(timeline, projector) == whole
+
+
+def gaps_timeline(seed: int, steps: int) -> Timeline:
+    """A session whose sizes leave many gaps: few large entries among many small ones, and some of exactly one size."""
+    timeline, roll = random_timeline(seed, steps, marks=bool(seed % 3)), random.Random(seed)
+    largest = roll.choice((40, 400, 4_000))
+    for position in range(len(timeline)):
+        size = int(min(largest, roll.paretovariate(0.6) * roll.choice((1, 5))))
+        timeline.chars[position] = roll.choice((size, size, size, 7))
+    return timeline
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS, st.integers(min_value=1, max_value=60), st.integers(min_value=0, max_value=600))
+def test_gaps_of_the_character_limit_equal_projecting_each_step(seed: int, steps: int, limit: int) -> None:
+    """However small old items lie behind large ones, and whatever a tier clears: replay equals each step alone."""
+    roll, timeline = random.Random(seed), gaps_timeline(seed, steps)
+    options = random_options(seed) | {"max_approx_chars": limit}
+    options["max_recent_tool_results"] = roll.choice((None, 0, 2, 8, 30))
+    options["max_items"] = roll.choice((None, None, 20, 60))
+    projector = TypeAwareProjector.from_options(options, "safe" if seed % 4 else "reference")
+    slow, fast = both(timeline, projector, None)
+    for (_, one), (_, other) in zip(slow.run(), fast.run(), strict=True):
+        assert one == other
+    spans = fast.writer.spans()
+    assert list(fates(timeline, slow.writer.spans())) == list(fates(timeline, spans))
+    assert_disjoint(spans)
 
 
 def check_counts(timeline: Timeline, result: Replay) -> None:

@@ -8,7 +8,8 @@ from itertools import pairwise
 from contextlab.core.items import Reason, Verdict
 from contextlab.core.projecting.pair_guard import PairGuard
 from contextlab.core.replaying.columns import Columns
-from contextlab.core.replaying.cuts import Band, Cut
+from contextlab.core.replaying.cuts import Cut
+from contextlab.core.replaying.islands import Band
 from contextlab.core.replaying.sizes import REASONING
 from contextlab.core.replaying.sums import RESULT
 from contextlab.core.replaying.tape import ranges

@@ -14,13 +14,9 @@ from contextlab.core.items import Reason
 from contextlab.core.projection import NONE
 from contextlab.core.projectors.default import NO_RECENT, PINS_EXCEED
 from contextlab.core.replaying.columns import Columns
-from contextlab.core.replaying.islands import Islands
+from contextlab.core.replaying.islands import Band, Islands, Runs
 from contextlab.core.replaying.sums import Measure
 
-Runs = tuple[int, int]
-"""A half-open range of entries."""
-Band = tuple[int, int, Reason]
-"""A half-open range of indices that is left out, and why."""
 ITEM_LIMIT = (Reason.MAX_ITEMS,)
 
 
@@ -60,12 +56,8 @@ class Cut:
         if len(bands) == 1:
             band = bands[0]
             return band if band[0] <= index < band[1] else None
-        at = bisect_right(bands, index, key=_first) - 1
+        at = bisect_right(bands, (index, self.size + 1)) - 1
         return bands[at] if at >= 0 and index < bands[at][1] else None
-
-
-def _first(band: Band) -> int:
-    return band[0]
 
 
 class Cutter:
@@ -75,7 +67,7 @@ class Cutter:
         """`budget` with its tiers set only where the projector has them."""
         self.columns = columns
         self.budget = budget
-        self.islands = Islands(columns, budget)
+        self.islands = Islands(columns, budget, self._fit_chars)
         self._hints = {Reason.MAX_CHARS: 0, Reason.MAX_TOKENS: 0}
         self._items_note = (f"maxItems applied: {budget.max_items}",)
         self._cut = Cut(0)
@@ -144,13 +136,15 @@ class Cutter:
         room = limit - pinned
         if not self.budget.safe:
             room = self._drop_pins(prefix, limit)
-        kept: list[Runs] = []
-        if limit:
-            kept = self._newest(measure, (tail, end), room, reason)
-            if kept:
-                start = kept[0][0]
-                kept = self._islands(tail, start, room - self._size(measure, start, end)) + kept
-        self._drop_between(zone, kept, reason)
+        kept = self._newest(measure, (tail, end), room, reason) if limit else []
+        if kept:
+            start = kept[0][0]
+            pile = self.islands.before(tail, start, room - self._size(measure, start, end), self._cut)
+            self._cut.bands += self.islands.bands(tail, start)
+            if self.budget.max_tokens is not None:
+                kept = [*((island.first, island.stop) for island in pile), *kept]
+        else:
+            self._leave_out(tail, end, reason)
         self._note_limit(before, reason, f"maxApproxChars applied: {limit}")
         if self.budget.safe and pinned > limit and (limit == 0 or not self._only_first_pinned(prefix)):
             self._cut.notes += (PINS_EXCEED,)
@@ -200,20 +194,6 @@ class Cutter:
         start = self._fit(measure, low, end, room, end) if room >= 0 else end
         return [(start, end)] if start < end else []
 
-    def _islands(self, low: int, high: int, room: int) -> list[Runs]:
-        """Entries before `high` that still fit, newest first, though the one at its edge does not."""
-        found: list[Runs] = []
-        end = high - 1
-        while room >= 0 and end > low:
-            newest = self.islands.last_within(low, end, room, self._cut)
-            if newest is None:
-                break
-            start = self._fit(self.columns.sums.chars, low, newest + 1, room, newest)
-            found.append((start, newest + 1))
-            room -= self._size(self.columns.sums.chars, start, newest + 1)
-            end = start - 1
-        return found[::-1]
-
     def _fit(self, measure: Measure, low: int, end: int, room: int, hint: int) -> int:
         """The first entry from which on all up to `end` fit into `room` (>= 0); gallops from the hint."""
         starts, between, cut = self.columns.run_starts, measure.between, self._cut
@@ -233,6 +213,9 @@ class Cutter:
                 low = probe + 1
                 step = max(1, (good - low) // 2)
         return good
+
+    def _fit_chars(self, low: int, end: int, room: int, hint: int) -> int:
+        return self._fit(self.columns.sums.chars, low, end, room, hint)
 
     def _size(self, measure: Measure, first: int, stop: int) -> int:
         columns, cut = self.columns, self._cut

@@ -50,6 +50,7 @@ class Swift:
         for step, same in tape.play():
             if same < columns.size:
                 self._painter.cut_back(same)
+            if tape.moved:
                 cutter.islands.cut_back(same)
             if tape.moved or len(columns.at) < len(tape.alive):
                 columns.renew(same, tape.alive)
