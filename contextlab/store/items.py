@@ -1,7 +1,8 @@
 """Items of a session as the core has them: rows with their texts.
 
-A memory of 10,000 items is read here at a stroke, so rows come as tuples, each segment is decoded once, and what few
-items have (where they were injected from, images and files) is asked for only where a flag says that some do.
+A memory of 10,000 items is read here at a stroke: SQLite writes the rows into one JSON text, which is read in half the
+time that as many rows take; each segment of texts is decoded once; and what few items have (where they were injected
+from, images and files) is asked for only where a flag says that some do.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import F, QuerySet
+import msgspec
+from django.db import connection
+from django.db.models import Aggregate, F, Func, QuerySet, TextField
 
 from contextlab.core.items import KINDS, Injected, Item, Media
 from contextlab.core.timeline import (
@@ -37,7 +40,7 @@ Rare = dict[int, tuple[Injected | None, tuple[Media, ...]]]
 
 def items_between(session: Session, first: int, end: int) -> Iterator[tuple[int, Item]]:
     """Items at the positions first..end-1 with their places, read a stretch at a time."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision).order_by("position")
+    records = ItemRecord.objects.filter(session=session, revision=session.revision)
     for start in range(first, end, CHUNK):
         yield from load_items(
             session, records.filter(position__gte=start, position__lt=min(end, start + CHUNK))
@@ -45,36 +48,46 @@ def items_between(session: Session, first: int, end: int) -> Iterator[tuple[int,
 
 
 def load_items(session: Session, records: QuerySet[ItemRecord]) -> list[tuple[int, Item]]:
-    """Items of these rows of the session with their places, texts included, in the rows' order.
+    """Items of these rows of the session with their places, texts included, in the order of their places.
 
     A text whose segment is gone (the session was just rewritten) is empty.
     """
-    rows = list(records.values_list(*_COLUMNS))
+    rows = _rows(records)
     segments = Segments(session.pk, session.revision, {row[9] for row in rows if row[11]})
     rare = _rare(records) if any(row[8] & _RARE for row in rows) else {}
     plain = (None, ())
     made = []
     for at, name, kind, entry, tool, call_id, chars, tokens, flags, segment, offset, length in rows:
-        injected, media = rare.get(at, plain) if flags & _RARE else plain
         text = segments.text(segment, offset, length) if length else ""
-        item = Item(
-            name, KINDS[kind], text, str(entry), tool or None, call_id or None, chars, tokens,
-            bool(flags & FLAG_PINNED), injected, bool(flags & FLAG_OPENS_TURN), media,
-            not flags & FLAG_NO_RESULT_NEEDED, True if flags & FLAG_ERROR else None,
-        )  # fmt: skip
+        item = Item(name, KINDS[kind], text, str(entry), tool or None, call_id or None, chars, tokens)
+        if flags:
+            item.injected, item.media = rare.get(at, plain) if flags & _RARE else plain
+            item.pinned, item.opens_turn = flags & FLAG_PINNED != 0, flags & FLAG_OPENS_TURN != 0
+            item.needs_result = flags & FLAG_NO_RESULT_NEEDED == 0
+            item.error = True if flags & FLAG_ERROR else None
         made.append((at, item))
     return made
 
 
-ITEM_COLUMNS = ("position",)
+def _rows(records: QuerySet[ItemRecord]) -> Sequence[Sequence[Any]]:
+    """The _COLUMNS of these rows, in the order of their places."""
+    if connection.vendor != "sqlite":
+        return list(records.order_by("position").values_list(*_COLUMNS))
+    row = Func(*_COLUMNS, function="json_array", output_field=TextField())
+    told = records.order_by().aggregate(rows=_JsonRows(row))["rows"]
+    rows: list[list[Any]] = msgspec.json.decode(told)
+    rows.sort(key=_place)
+    return rows
 
 
-def items_of_rows(session: Session, rows: Sequence[dict[str, Any]]) -> list[Item]:
-    """Items at the positions of these rows (ITEM_COLUMNS), in their order."""
-    places = [row["position"] for row in rows]
-    records = ItemRecord.objects.filter(session=session, revision=session.revision, position__in=places)
-    found = dict(load_items(session, records))
-    return [found[at] for at in places if at in found]
+class _JsonRows(Aggregate):
+    function = "json_group_array"
+    output_field = TextField()
+
+
+def _place(row: list[Any]) -> int:
+    place: int = row[0]
+    return place
 
 
 def _rare(records: QuerySet[ItemRecord]) -> Rare:

@@ -76,19 +76,19 @@ class Segments:
         """Read these segments; those that are gone have no texts."""
         rows = TextSegment.objects.filter(session_id=session_id, revision=revision)
         self._bytes = _segments(rows, numbers)
-        # In ASCII a letter is a byte, so that parts can be cut out of the decoded text.
-        self._letters = {
-            number: data.decode("ascii") for number, data in self._bytes.items() if data.isascii()
-        }
+        self._number, self._letters = -1, ""
 
     def text(self, number: int, offset: int, length: int) -> str:
         """The text at this place; empty where its segment is gone."""
-        letters = self._letters.get(number)
-        if letters is not None:
-            part = letters[offset : offset + length]
-            return part if len(part) == length else ""
-        data = self._bytes.get(number, b"")[offset : offset + length]
-        return data.decode() if len(data) == length else ""
+        if number != self._number:
+            # In ASCII a letter is a byte, so that parts can be cut out of the decoded text.
+            data = self._bytes.get(number, b"")
+            self._number, self._letters = number, data.decode("ascii") if data.isascii() else ""
+        if self._letters:
+            letters = self._letters[offset : offset + length]
+            return letters if len(letters) == length else ""
+        part = self._bytes.get(number, b"")[offset : offset + length]
+        return part.decode() if len(part) == length else ""
 
 
 def read_texts_of(refs: Iterable[tuple[int, int, TextRef]]) -> dict[tuple[int, int], str]:

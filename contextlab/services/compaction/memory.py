@@ -15,7 +15,7 @@ from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, Item, Kind, Reason, Verdict
 from contextlab.core.projecting.stand_ins import cleared_text
-from contextlab.core.projection import NONE, last_index
+from contextlab.core.projection import last_index
 from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.queries.fires import summary_before
@@ -97,7 +97,7 @@ def read_memory(
     if view.kind == View.Kind.RECORDED and at_step > session.steps and ends_changed(session):
         found = fates_at_end(session)
     else:
-        layer = layer_at(view.pk, at_step)
+        layer = view.pk if view.base_id is None else layer_at(view.pk, at_step)
         found = fates.oldest_fates(layer, at_step, 0, upto, limit=MOST_FATES) if upto else []
     held = Held(session, view, Snapshot(), session.revision, at_step, upto)
     return _held(held, found) if view.kind == View.Kind.RECORDED else _under_policy(held, found)
@@ -125,19 +125,25 @@ def _before_compaction(session: Session, view: View, number: int) -> Held:
 def _held(held: Held, found: list[Fate], without: int | None = None) -> Held:
     """The memory with its items, by their fates; `without` the item at this position."""
     session = held.session
-    placed = [one for one in _standing(session, held.upto, found) if one[0] != without]
+    placed = _standing(session, held.upto, found)
+    if without is not None:
+        placed = [one for one in placed if one[0] != without]
     if cleared := _cleared(found):
         held.changed = frozenset(item.id for at, item in placed if at in cleared)
         placed = _as_seen(session, placed, cleared)
     items = [item for _, item in placed]
     held.positions = {item.id: at for at, item in placed}
     held.out = tuple(one for one in found if one.left_out)
-    last = last_index(items, lambda item: item.kind == Kind.SUMMARY)
-    summary = items.pop(last) if last != NONE else None
+    kinds = [item.kind for item in items]
+    summary = items.pop(last_index(items, _is_summary)) if Kind.SUMMARY in kinds else None
     if summary is not None:
         held.summary_at = held.positions[summary.id]
     held.snapshot = Snapshot(tuple(items), summary.text if summary else None)
     return held
+
+
+def _is_summary(item: Item) -> bool:
+    return item.kind == Kind.SUMMARY
 
 
 def read_branch(view: View, version: int | None = None) -> Held:
@@ -205,7 +211,7 @@ def _upto(session: Session, step: int) -> int:
 def _standing(session: Session, upto: int, found: list[Fate]) -> list[Placed]:
     """The items below `upto` of which something stands in the context."""
     gaps = [(fate.first, fate.last) for fate in found if fate.left_out]
-    records = _records(session).exclude(kind=KIND_CODE[Kind.UI]).order_by("position")
+    records = _records(session).exclude(kind=KIND_CODE[Kind.UI])
     placed: list[Placed] = []
     at = 0
     for first, last in (*gaps, (upto, upto)):

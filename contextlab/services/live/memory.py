@@ -20,7 +20,7 @@ from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, VERDICTS, Item, Kind, Verdict
 from contextlab.services.compaction.memory import Held, unpack
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.store.items import ITEM_COLUMNS, items_of_rows
+from contextlab.store.items import load_items
 from contextlab.store.models import ItemRecord, LiveVersion, MarkRecord, MemoryVersion, Session, View
 
 CHUNK = 2000
@@ -93,14 +93,8 @@ def _since(session: Session, first: int, end: int) -> list[tuple[int, Item]]:
     """What the session got from a position on."""
     found: list[tuple[int, Item]] = []
     for start in range(first, end, CHUNK):
-        rows = list(
-            _records(session)
-            .filter(position__gte=start, position__lt=min(end, start + CHUNK))
-            .exclude(kind__in=OUTSIDE)
-            .order_by("position")
-            .values(*ITEM_COLUMNS)
-        )
-        found += zip((row["position"] for row in rows), items_of_rows(session, rows), strict=True)
+        rows = _records(session).filter(position__gte=start, position__lt=min(end, start + CHUNK))
+        found += load_items(session, rows.exclude(kind__in=OUTSIDE))
     return found
 
 
@@ -127,10 +121,7 @@ def _left(session: Session, live: LiveVersion, memory: Snapshot, positions: dict
 
 def _named(session: Session, names: Sequence[str]) -> Iterable[tuple[int, Item]]:
     for start in range(0, len(names), CHUNK):
-        rows = list(
-            _records(session).filter(native_id__in=names[start : start + CHUNK]).values(*ITEM_COLUMNS)
-        )
-        yield from zip((row["position"] for row in rows), items_of_rows(session, rows), strict=True)
+        yield from load_items(session, _records(session).filter(native_id__in=names[start : start + CHUNK]))
 
 
 def _places(session: Session, names: Sequence[str]) -> dict[str, int]:

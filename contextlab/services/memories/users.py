@@ -126,7 +126,7 @@ def request_remembering_session(session: Session, user_id: str, confirm: bool) -
     )
     talk, size = [], 0
     newest = list(rows.order_by("-position").values_list("position", flat=True)[:MOST_PROMPTS])
-    for _, item in load_items(session, rows.filter(position__in=newest).order_by("-position")):
+    for _, item in reversed(load_items(session, rows.filter(position__in=newest))):
         text = item.text.strip()[:LONGEST]
         size += len(text)
         if size > MOST_SAID:
