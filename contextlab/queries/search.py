@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
-
-from django.db.models import Q
 
 from contextlab.core.audit.last_seen import SpanIndex
 from contextlab.core.audit.search_words import SearchQuery
 from contextlab.queries.last_seen import PLACE_COLUMNS, Hit, ItemPlace, hit_of, readings_of
-from contextlab.store.models import ItemRecord, Session, SpanRecord, View
-from contextlab.store.search import Candidate, find
+from contextlab.store.models import Session, View
+from contextlab.store.search import Candidate, find, items_at, spans_at
 from contextlab.store.texts import read_texts_of
+
+Span = tuple[int, int, int, str, int, int | None]
 
 EVERYWHERE = 25
 """Hits that one search shows."""
@@ -38,19 +39,24 @@ class FoundAnywhere:
     unindexed_sessions: int
 
 
+class _Session(NamedTuple):
+    """What is shown of a session, and how far its recorded view goes. No more is read: rows are wide."""
+
+    uid: UUID
+    title: str
+    revision: int
+    steps: int
+    view: int | None
+    """The recorded view's key."""
+
+
 def search_everywhere(workspace_id: int, asked: SearchQuery) -> FoundAnywhere:
     """The newest places of all sessions of a workspace that hold the text."""
     candidates, listed = find(asked, newest_first=True)
-    keys = {one.session_id for one in candidates}
-    known = {one.pk: one for one in Session.objects.filter(pk__in=keys, workspace_id=workspace_id)}
-    mine = [
-        one
-        for one in candidates
-        if one.session_id in known and one.revision == known[one.session_id].revision
-    ]
+    mine = _of_workspace(workspace_id, candidates)
     found: list[Found] = []
     for start in range(0, len(mine), EVERYWHERE):
-        found += _found(asked, mine[start : start + EVERYWHERE], known)
+        found += _found(asked, mine[start : start + EVERYWHERE])
         if len(found) >= EVERYWHERE:
             listed = listed and start + EVERYWHERE >= len(mine) and len(found) == EVERYWHERE
             break
@@ -58,38 +64,54 @@ def search_everywhere(workspace_id: int, asked: SearchQuery) -> FoundAnywhere:
     return FoundAnywhere(asked.text, found[:EVERYWHERE], listed, waiting)
 
 
-def _found(asked: SearchQuery, some: Sequence[Candidate], known: Mapping[int, Session]) -> list[Found]:
+def _of_workspace(workspace_id: int, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those of the workspace, of sessions as they are stored now."""
+    keys = {one.session_id for one in candidates}
+    rows = Session.objects.filter(pk__in=keys, workspace_id=workspace_id)
+    now = dict(rows.values_list("pk", "revision"))
+    return [one for one in candidates if now.get(one.session_id) == one.revision]
+
+
+def _found(asked: SearchQuery, some: Sequence[Candidate]) -> list[Found]:
     """Those of the candidates that hold the text, in their order; a handful of queries whatever their sessions."""
-    places = Q()
-    for one in some:
-        places |= Q(session_id=one.session_id, revision=one.revision, position=one.position)
-    items = ItemRecord.objects.filter(places).values_list("session_id", *PLACE_COLUMNS)
-    rows = {(key, row[4]): ItemPlace._make(row) for key, *row in items}
+    places = [(one.session_id, one.revision, one.position) for one in some]
+    rows = {(key, row[4]): ItemPlace._make(row) for key, *row in items_at(PLACE_COLUMNS, places)}
     texts = read_texts_of(
         (one.session_id, one.revision, rows[one.session_id, one.position][4:])
         for one in some if (one.session_id, one.position) in rows
     )  # fmt: skip
-    recorded = View.objects.filter(session__in={one.session_id for one in some}, name="recorded")
-    views = {view.session_id: view for view in recorded}
     holding = [one for one in some if _holds(asked, rows.get((one.session_id, one.position)), texts, one)]
-    spans = Q()
-    for one in holding:
-        if (view := views.get(one.session_id)) is not None:
-            spans |= Q(view=view, first_item__lte=one.position, last_item__gte=one.position)
-    columns = ("first_item", "last_item", "verdict", "reason", "first_step", "end_step")
-    kept: dict[int, list[tuple[int, int, int, str, int, int | None]]] = {}
-    for key, *span in SpanRecord.objects.filter(spans).values_list("view_id", *columns) if spans else ():
-        kept.setdefault(key, []).append(tuple(span))
+    sessions = _sessions({one.session_id for one in holding})
+    spans = _spans(sessions, holding)
     found = []
     for one in holding:
-        session, view = known[one.session_id], views.get(one.session_id)
-        index = SpanIndex(kept.get(view.pk, ()) if view else ())
-        text = texts.get((one.session_id, one.position), "")
-        hit = hit_of(
-            asked, rows[one.session_id, one.position], text, index, view.steps if view else session.steps
-        )
+        session, place = sessions[one.session_id], (one.session_id, one.position)
+        index = SpanIndex(spans.get(session.view, ()) if session.view else ())
+        hit = hit_of(asked, rows[place], texts.get(place, ""), index, session.steps)
         found += [Found(session.uid, session.title, hit)] if hit else []
     return found
+
+
+def _sessions(keys: set[int]) -> dict[int, _Session]:
+    """The sessions of these keys; their steps are those of the recorded view where there is one."""
+    recorded = View.objects.filter(session__in=keys, name="recorded")
+    views = {key: (view, steps) for key, view, steps in recorded.values_list("session_id", "pk", "steps")}
+    rows = Session.objects.filter(pk__in=keys).values_list("pk", "uid", "title", "revision", "steps")
+    found = {}
+    for key, uid, title, revision, own in rows:
+        view, steps = views.get(key, (None, own))
+        found[key] = _Session(uid, title, revision, steps, view)
+    return found
+
+
+def _spans(sessions: Mapping[int, _Session], holding: Sequence[Candidate]) -> dict[int, list[Span]]:
+    """The spans over the items that hold the text, by view."""
+    wanted = [(view, one.position) for one in holding if (view := sessions[one.session_id].view) is not None]
+    columns = ("first_item", "last_item", "verdict", "reason", "first_step", "end_step")
+    kept: dict[int, list[Span]] = {}
+    for key, first, last, verdict, reason, step, end in spans_at(columns, wanted):
+        kept.setdefault(key, []).append((first, last, verdict, reason, step, end))
+    return kept
 
 
 def _holds(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
+from django.db.models import Model
 
 from contextlab.core.audit.search_words import SearchQuery
-from contextlab.store.models import SearchPiece
+from contextlab.store.models import ItemRecord, SearchPiece, SpanRecord
 
 LISTED = 1_000
 """Pieces that one search looks at, at most."""
@@ -67,6 +69,35 @@ def find(
         rows = cursor.fetchall()
     found = (Candidate(*row) for row in rows[:LISTED] if session_id is None or row[0] == session_id)
     return list(dict.fromkeys(found)), len(rows) <= LISTED
+
+
+def items_at(columns: Sequence[str], places: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
+    """Columns of the items at (session, revision, position), behind their session; those that are gone are left out."""
+    found = "item.session_id = s AND item.revision = r AND item.position = p"
+    return _joined(ItemRecord, ("session_id", *columns), places, "s, r, p", found)
+
+
+def spans_at(columns: Sequence[str], places: Sequence[tuple[int, int]]) -> list[tuple[Any, ...]]:
+    """Columns of the spans over the items at (view, position), behind their view."""
+    found = "item.view_id = v AND item.first_item <= p AND item.last_item >= p"
+    return _joined(SpanRecord, ("view_id", *columns), places, "v, p", found)
+
+
+def _joined(
+    model: type[Model], columns: Sequence[str], places: Sequence[tuple[int, ...]], names: str, on: str
+) -> list[tuple[Any, ...]]:
+    """Rows of a table for each of some places; a condition for each with OR between them costs the ORM far more."""
+    if not places:
+        return []
+    one = f"({', '.join(['%s'] * len(places[0]))})"
+    table = connection.ops.quote_name(model._meta.db_table)
+    question = (
+        f"WITH wanted ({names}) AS (VALUES {', '.join([one] * len(places))}) "  # noqa: S608
+        f"SELECT DISTINCT {', '.join(f'item.{name}' for name in columns)} FROM wanted JOIN {table} AS item ON {on}"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(question, [part for place in places for part in place])
+        return list(cursor.fetchall())
 
 
 def squeeze() -> None:

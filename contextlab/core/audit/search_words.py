@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from unicodedata import normalize
 
 LONGEST = 64
@@ -36,6 +37,8 @@ _RUNS = (
 _WORD = re.compile(rf"[{_RUNS}]+|[^\W_{_RUNS}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _IN_RUN = re.compile(rf"[{_RUNS}]")
+_LETTER = re.compile(rf"[^\W_{_RUNS}]")
+"""A letter or digit of a word. The class is large: compiled once, not into the pattern of each query."""
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([nrtbf"/\\]))')
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", '"': '"', "/": "/", "\\": "\\"}
 
@@ -84,14 +87,25 @@ class SearchQuery:
     open_end: bool
     """Whether the last word of the phrase may be the beginning of a longer one."""
     pattern: re.Pattern[str]
+    """The text itself; whether a word goes on before or behind a find is looked at apart (`begins`, `ends`)."""
+    begins: bool
+    """Whether a word begins with it: no letter or digit stands before it."""
+    ends: bool
 
     def find(self, text: str, most: int = 1) -> list[tuple[int, int]]:
         """Where it stands in a text: (start, end) of the first `most` places."""
-        found = []
-        for match in self.pattern.finditer(text if text.isascii() else normalize("NFC", text)):
-            found.append(match.span())
-            if len(found) == most:
-                break
+        text = text if text.isascii() else normalize("NFC", text)
+        found: list[tuple[int, int]] = []
+        at = 0
+        while len(found) < most and (match := self.pattern.search(text, at)) is not None:
+            start, end = match.span()
+            if (self.begins and _LETTER.match(text[start - 1 : start])) or (
+                self.ends and _LETTER.match(text[end : end + 1])
+            ):
+                at = start + 1
+                continue
+            found.append((start, end))
+            at = end
         return found
 
 
@@ -111,14 +125,14 @@ def query(text: str) -> SearchQuery:
     found += _parts(runs[-1], whole=not ends_in_run)
     one_letter = ends_in_run and len(runs[-1]) == 1
     cut = len(found) > PHRASE
-    return SearchQuery(asked, tuple(found[:PHRASE]), ((goes_on and not ends_in_run) or one_letter) and not cut,
-                       _pattern(asked, goes_on))  # fmt: skip
+    open_end = ((goes_on and not ends_in_run) or one_letter) and not cut
+    begins, ends = _is_letter(asked[0]), not goes_on and _is_letter(asked[-1])
+    return SearchQuery(asked, tuple(found[:PHRASE]), open_end, _pattern(asked), begins, ends)
 
 
 def may_change(asked: SearchQuery) -> bool:
     """Whether `near` could find anything for it in any text."""
-    runs = _WORD.findall(_folded(asked.text))
-    return 2 <= len(runs) <= PHRASE and any(letter.isdigit() for run in runs for letter in run)
+    return bool(_changes(asked.text)[1])
 
 
 def near(text: str, asked: SearchQuery) -> str | None:
@@ -126,25 +140,37 @@ def near(text: str, asked: SearchQuery) -> str | None:
 
     Only for two words or more, one of them with a digit: there another value is a change, elsewhere another subject.
     """
-    if not may_change(asked):
-        return None
-    runs = _WORD.findall(_folded(asked.text))
-    for at, run in enumerate(runs):
-        if not any(letter.isdigit() for letter in run):
-            continue
-        parts = [r"[^\W_]*\d[^\W_]*" if number == at else re.escape(one) for number, one in enumerate(runs)]
-        pattern = r"(?<![^\W_])" + r"[\W_]{1,3}".join(parts) + r"(?![^\W_])"
-        for found in re.finditer(pattern, text, re.IGNORECASE):
+    runs, patterns = _changes(asked.text)
+    for pattern in patterns:
+        for found in pattern.finditer(text):
             if _WORD.findall(_folded(found.group())) != runs:
                 return found.group()
     return None
 
 
-def _pattern(asked: str, goes_on: bool) -> re.Pattern[str]:
-    plain = r"\s+".join(re.escape(part) for part in asked.split(" "))
-    before = "" if _IN_RUN.match(asked) or not asked[0].isalnum() else rf"(?<![^\W_{_RUNS}])"
-    after = "" if goes_on or _IN_RUN.match(asked[-1]) or not asked[-1].isalnum() else rf"(?![^\W_{_RUNS}])"
-    return re.compile(before + plain + after, re.IGNORECASE)
+@lru_cache(maxsize=64)
+def _changes(asked: str) -> tuple[list[str], list[re.Pattern[str]]]:
+    """The words of a text, and what to look for: one pattern for each word with a digit, in which that one differs."""
+    runs = _WORD.findall(_folded(asked))
+    if not 2 <= len(runs) <= PHRASE:
+        return runs, []
+    patterns = []
+    for at, run in enumerate(runs):
+        if any(letter.isdigit() for letter in run):
+            parts = [
+                r"[^\W_]*\d[^\W_]*" if number == at else re.escape(one) for number, one in enumerate(runs)
+            ]
+            pattern = r"(?<![^\W_])" + r"[\W_]{1,3}".join(parts) + r"(?![^\W_])"
+            patterns.append(re.compile(pattern, re.IGNORECASE))
+    return runs, patterns
+
+
+def _pattern(asked: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(re.escape(part) for part in asked.split(" ")), re.IGNORECASE)
+
+
+def _is_letter(letter: str) -> bool:
+    return letter.isalnum() and not _IN_RUN.match(letter)
 
 
 def _folded(text: str) -> str:

@@ -138,3 +138,20 @@ def test_adversarial_texts_take_bounded_time(text: str) -> None:
     assert all(len(piece) <= search_words.PIECE for piece in made)
     query("port 8443 is (a+)+ the one").find(text)
     near(text[:200_000], query("a 1 a 1 a"))
+
+
+def test_a_find_that_is_part_of_a_word_hides_no_whole_one() -> None:
+    """Also where the two overlap, and at the very ends of a text."""
+    assert query("a a").find("ba a a", 9) == [(3, 6)]
+    assert query("ab").find("abab ab xab ab", 9) == [(5, 7), (12, 14)]
+    assert query("ab").find("ab", 9) == [(0, 2)]
+    assert query("-ab*").find("x-abc-ab", 9) == [(1, 4), (5, 8)]
+
+
+def test_another_value_is_found_in_many_summaries_of_one_question() -> None:
+    """What is looked for is worked out once; each text is looked at by itself."""
+    asked = query("port 8443")
+    assert [near(text, asked) for text in ("port 8433", "port 8443", "a port, 84", "ports 1")] == [
+        "port 8433", None, "port, 84", None,
+    ]  # fmt: skip
+    assert near("Port: 99", asked) == "Port: 99"
