@@ -106,6 +106,14 @@ def has_marks(seen: Seen) -> bool:
     return PolicyCompaction.objects.filter(view_id=seen.view_id or 0).exists()
 
 
+def log_compaction_at(session_id: int, revision: int, step: int) -> int | None:
+    """Number of the log's compaction that took effect at a step: the memory before that step is what it left."""
+    rows = CompactionRecord.objects.filter(
+        session_id=session_id, revision=revision, micro=False, at_step=step
+    )
+    return rows.order_by("number").values_list("number", flat=True).first()
+
+
 _LOG = ("number", "at_step", "micro", "opaque", "items_summarised")
 
 

@@ -51,7 +51,7 @@ class ComparedSection:
 
     label: str
     sides: Sequence[Sequence[tuple[str, bool]] | None]
-    """None for a result that is not told by sections at all."""
+    """None for a result that is not told by sections at all: then nothing of the other stands in it only."""
 
 
 def kin(session: Session, row: LineageRow, compare_with: str = "") -> Kin:
@@ -100,10 +100,11 @@ def compared(left: ShownCompaction, right: ShownCompaction) -> list[ComparedSect
 
 def _section(label: str, sides: Sequence[dict[str, ShownSection]]) -> ComparedSection:
     texts = [[line.text for line in side[label].lines] if label in side else [] for side in sides]
+    told = all(sides)
     return ComparedSection(
         label,
         [
-            [(text, text not in texts[1 - at]) for text in texts[at]] if side else None
+            [(text, told and text not in texts[1 - at]) for text in texts[at]] if side else None
             for at, side in enumerate(sides)
         ],
     )

@@ -34,6 +34,7 @@ from contextlab.web.pages import (
     step,
     turn,
     user_memories,
+    what_lost,
 )
 
 PAGES = (
@@ -68,6 +69,7 @@ PAGES = (
     session_memories,
     memory_settings,
     user_memories,
+    what_lost,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [address for page in PAGES for address in page.urlpatterns]

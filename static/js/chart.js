@@ -108,6 +108,7 @@ function limits(pen, x, y, width, limit, top) {
 function marks(pen, x, height, count) {
   let free = 0;
   labels = [];
+  const told = [];
   pen.textAlign = "left";
   // A crowd of lines would hide the bars: then each is faint.
   const crowded = (x(count) - x(0)) / Math.max(data.marks.length, 1) < 24;
@@ -134,9 +135,16 @@ function marks(pen, x, height, count) {
     const text = fitting ?? label(mark), wide = pen.measureText(text).width;
     const start = left + gap + wide > x(count) ? left - gap - wide : left + gap;
     if (["micro", "restart"].includes(mark.kind) || start < free || (!fitting && start > left)) continue;
-    pen.fillText(text, start, 10);
+    told.push({ text, start, wide, colour: pen.fillStyle });
     labels.push({ mark, left: start, right: start + wide });
     free = start + wide + 8;
+  }
+  // Over the lines of others, so that each can be read.
+  for (const { text, start, wide, colour } of told) {
+    pen.fillStyle = colours.surface;
+    pen.fillRect(start - 2, 3, wide + 4, 14);
+    pen.fillStyle = colour;
+    pen.fillText(text, start, 10);
   }
 }
 

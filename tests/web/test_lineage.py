@@ -11,7 +11,7 @@ from django.test import Client
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import Offload
-from contextlab.store.models import CompactionJob, MemoryVersion
+from contextlab.store.models import CompactionJob, MemoryVersion, Run
 from contextlab.store.offloads import DjangoOffloadStore
 from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
@@ -38,7 +38,7 @@ def test_the_logs_own_compaction_is_compared_with_one_made_here(client: Client, 
     assert read(client.get(at)).all("option", value="log-1")
     page = read(client.get(f"{at}/compare?left=log-1&right={run.uid}"))
     assert "What was done up to turn 6." in page.text
-    assert "only here" in page.text
+    assert "only here" not in page.text  # what the log's summary says by section is not known
     assert "not told by section" in page.text
     assert page.all("a", href=f"{at}/1")
     assert page.all("a", href=f"/compactions/{run.uid}")
@@ -201,3 +201,16 @@ def test_names_that_no_database_takes_lead_nowhere(client: Client, session: Any)
     ):  # fmt: skip
         assert client.get(address).status_code == 404
     assert client.post(f"{at}/compact/line", {"view": "a\x00b"}).status_code == 400
+
+
+def test_a_running_compaction_cannot_be_compared(client: Client, session: Any) -> None:
+    """Only what has a result is offered, and what ended without a memory says that memory is as it was."""
+    done(asked(session, before_step=6, policy="rule-based", keep_recent=2))
+    waits = asked(session, before_step=8, policy="rule-based")
+    failed = asked(session, before_step=9, policy="rule-based")
+    Run.objects.filter(pk=failed.pk).update(state="failed")
+    page = read(client.get(f"/sessions/{session.uid}/compactions"))
+    offered = {option["value"] for option in page.all("option")}
+    assert "log-1" in offered
+    assert not {str(waits.uid), str(failed.uid)} & offered
+    assert "unchanged" in page.text

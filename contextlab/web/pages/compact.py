@@ -12,13 +12,14 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from contextlab import tasks
+from contextlab.queries.marks import log_compaction_at
 from contextlab.services import compaction
 from contextlab.services.compaction import BadRequest, Preview
 from contextlab.services.compaction.foreseeing import foresee
 from contextlab.web import compact_form as forms
 from contextlab.web.compactions import reason_words
 from contextlab.web.errors import answer
-from contextlab.web.opened import Opened, open_session
+from contextlab.web.opened import RECORDED, Opened, open_session
 
 SHOWN_ITEMS = 120
 
@@ -74,12 +75,21 @@ def foreseen(request: HttpRequest, uid: UUID) -> HttpResponse:
 def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
     """The form as it was filled in."""
     return {
-        "opened": opened, "session": opened.session, "nav": "sessions", "fields": fields,
+        "opened": opened, "session": opened.session, "nav": "compactions", "fields": fields,
         "policies": forms.policies(opened.session.workspace_id),
         "views": forms.views(opened.session), "model": compaction.model_status(),
         "working": compaction.running(opened.session)[:20],
-        "line": compaction.resume_line(opened.session) is not None,
+        "line": compaction.resume_line(opened.session) is not None, "behind": _behind(opened, fields),
     }  # fmt: skip
+
+
+def _behind(opened: Opened, fields: dict[str, str]) -> int | None:
+    """The log's compaction right before the step that was typed: what stood in memory then is only what it left."""
+    step = fields["before_step"]
+    typed = step.isascii() and step.isdigit() and len(step) < 10 and not fields["before_compaction"]
+    if not typed or fields["view"] not in ("", RECORDED):
+        return None
+    return log_compaction_at(opened.session.pk, opened.session.revision, int(step))
 
 
 def preview_values(told: Preview) -> dict[str, Any]:

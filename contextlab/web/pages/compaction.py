@@ -40,7 +40,7 @@ def recorded(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     if found is None:
         raise Http404("The log has no such compaction.")
     values = {
-        "opened": opened, "session": session, "nav": "sessions", "found": found, "shown": of_log(session, found),
+        "opened": opened, "session": session, "nav": "compactions", "found": found, "shown": of_log(session, found),
         "sides": sides_of_log(session, found), "mismatch": mismatch_at(session, number),
         **_around(session, f"log-{number}", found.at_step - 1),
     }  # fmt: skip
@@ -51,7 +51,7 @@ def made(request: HttpRequest, uid: UUID) -> HttpResponse:
     """A compaction that was asked for here, or only what came of it so far for htmx."""
     page, session = open_made(request, uid)
     values = {
-        "opened": Opened(session, RECORDED, None), "session": session, "nav": "sessions", "made": page,
+        "opened": Opened(session, RECORDED, None), "session": session, "nav": "compactions", "made": page,
         "run": page.run, "shown": of_run(session, page),
     }  # fmt: skip
     if page.run.active:

@@ -24,7 +24,7 @@ from contextlab.web.compact_form import read_pins, said
 from contextlab.web.compactions import of_log, of_run
 from contextlab.web.cutting import cut
 from contextlab.web.errors import answer
-from contextlab.web.lineage import Side, compared, kin
+from contextlab.web.lineage import Kin, Side, compared, kin
 from contextlab.web.opened import LARGEST, RECORDED, Opened, number_in, open_session
 
 SHOWN_ROWS = 100
@@ -58,8 +58,9 @@ def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
     rows = _part(lineage(session), number_in(request, "skip"), SHOWN_ROWS)
     trees = _part(branches(session), number_in(request, "branches"), SHOWN_BRANCHES)
     values = {
-        "opened": opened, "session": session, "nav": "sessions", "formats": compaction.FORMATS,
+        "opened": opened, "session": session, "nav": "compactions", "formats": compaction.FORMATS,
         "part": rows, "rows": [kin(session, row) for row in rows.shown], "trees_part": trees,
+        "known": _comparable(session, rows.shown),
         "trees": [_tree(session, tree) for tree in trees.shown], "on_top": ON_TOP,
         "offloads": offload_count(session), **way_back(session),
     }  # fmt: skip
@@ -93,11 +94,16 @@ def compare(request: HttpRequest, uid: UUID) -> HttpResponse:
     rows = {row.id: row for row in lineage(opened.session)}
     sides = [_side(opened, rows.get(one)) for one in (left, right)]
     values = {
-        "opened": opened, "session": opened.session, "nav": "sessions", "sides": sides,
+        "opened": opened, "session": opened.session, "nav": "compactions", "sides": sides,
         "sections": compared(sides[0].shown, sides[1].shown),
-        "known": [kin(opened.session, row) for row in [*rows.values()][::-1][:SHOWN_ROWS]],
+        "known": _comparable(opened.session, [*rows.values()][::-1][:SHOWN_ROWS]),
     }  # fmt: skip
     return render(request, "pages/compare.html", values)
+
+
+def _comparable(session: Session, rows: Sequence[LineageRow]) -> list[Kin]:
+    """Those that have a result to be compared."""
+    return [kin(session, row) for row in rows if row.state == "done"]
 
 
 def _side(opened: Opened, row: LineageRow | None) -> Side:
@@ -168,7 +174,7 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
     ]
     summary, more = cut(held.snapshot.summary or "", SHOWN_SUMMARY)
     values = {
-        "opened": open_session(request, uid), "session": held.session, "nav": "sessions", "held": held,
+        "opened": open_session(request, uid), "session": held.session, "nav": "compactions", "held": held,
         "version": held.version.version if held.version else None, "formats": compaction.FORMATS,
         "summary": summary, "summary_cut": more, "items": shown,
         "originals": compaction.offloads_in(held)[:SHOWN_ITEMS], "total": len(items),

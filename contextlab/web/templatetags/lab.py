@@ -80,6 +80,12 @@ def at(values: dict[object, object], key: object) -> object:
 
 
 @register.filter
+def at_place(values: Sequence[object], place: int) -> object:
+    """What stands at a place of a list."""
+    return values[place]
+
+
+@register.filter
 def share(value: float | None) -> str:
     """A share of one as per cent with one place; unknown stays unknown."""
     return "unknown" if value is None else f"{value * 100:.1f} %"

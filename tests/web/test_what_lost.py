@@ -1,0 +1,76 @@
+"""What a compaction lost, on its own page: of the log from the audit, of those made here by looking now."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from contextlab.store.models import CompactionJob, Session
+from tests.services.compaction.doing import asked, done
+from tests.services.doing import import_well
+from tests.services.memories.test_observing import SAMPLE
+from tests.services.test_audits import audited
+from tests.web.pages import read
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.fixture
+def session() -> Session:
+    return import_well(next(SAMPLE.rglob("5d1c9a74*.jsonl")))
+
+
+def test_of_the_log_once_it_was_audited(client: Client, session: Session) -> None:
+    """Before the audit it says so; then kinds with what became of them, and first what says another thing now."""
+    address = f"/sessions/{session.uid}/compactions/1/lost"
+    page = read(client.get(f"/sessions/{session.uid}/compactions/1"))
+    assert page.all("div", hx_get=address)
+    before = client.get(address).content.decode()
+    assert "has not been audited yet" in before
+    assert f"/sessions/{session.uid}/audit" in before
+    audited(session)
+    after = client.get(address).content.decode()
+    assert "159 facts in the items that left" in after
+    assert after.index('class="fv changed"') < after.index('class="fv dropped"')
+    assert "<b>8433</b>" in after
+    assert client.get(f"/sessions/{session.uid}/compactions/9/lost").status_code == 200
+
+
+def test_of_one_made_here(client: Client, session: Session) -> None:
+    """The facts of the items that left are held against the summary that was written, without a model."""
+    job = done(asked(session, before_step=40, policy="rule-based"))
+    address = f"/compactions/{job.run.uid}/lost"
+    assert read(client.get(f"/compactions/{job.run.uid}")).all("div", hx_get=address)
+    card = client.get(address).content.decode()
+    assert "facts in the items that left" in card
+    assert "still visible" in card
+    assert 'class="fv dropped"' in card
+    CompactionJob.objects.update(revision=session.revision + 1)
+    assert "The log was rewritten since" in client.get(address).content.decode()
+
+
+def test_what_made_no_memory_lost_nothing(client: Client, session: Session) -> None:
+    """A run with nothing to do has no such card, nor has one that is not there."""
+    job = done(asked(session, before_step=2, policy="rule-based"))
+    assert "/lost" not in client.get(f"/compactions/{job.run.uid}").content.decode()
+    assert client.get(f"/compactions/{job.run.uid}/lost").status_code == 404
+    assert client.get(f"/compactions/{uuid.uuid4()}/lost").status_code == 404
+
+
+def test_behind_a_compaction_of_the_log_the_form_says_what_memory_holds(
+    client: Client, session: Session
+) -> None:
+    """Right behind it memory is only its summary: the form says so and offers what it found, as it was filled in."""
+    page = read(client.get(f"/sessions/{session.uid}/compact?before_step=66&keep_recent=6&pins=12"))
+    offers = [link["href"] for link in page.all("a") if "before_compaction=1" in link.get("href", "")]
+    assert offers
+    assert "keep_recent=6" in offers[0]
+    assert "pins=12" in offers[0]
+    fields = {"policy": "rule-based", "before_step": "66"}
+    preview = client.post(f"/sessions/{session.uid}/compact/preview", fields, headers={"HX-Request": "true"})
+    assert "before_compaction=1" in preview.content.decode()
+    for other in ("?before_step=65", "?before_compaction=1", ""):
+        text = client.get(f"/sessions/{session.uid}/compact{other}").content.decode()
+        assert "what it found instead" not in text
