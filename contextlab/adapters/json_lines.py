@@ -14,6 +14,6 @@ _encoder = msgspec.json.Encoder()
 def write_lines(lines: Sequence[dict[str, str]]) -> str:
     """The same text as `transcript.write_lines` makes (a `WriteLines`)."""
     try:
-        return _encoder.encode_lines(lines)[:-1].decode()
+        return _encoder.encode_lines(lines).decode()
     except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot hold
         return transcript.write_lines(lines)

@@ -144,10 +144,8 @@ def renew(claim: Claim) -> bool:
 
 def progress(claim: Claim, **values: Any) -> None:
     """Write `done`, `total`, `doing`; raises Lost or Cancelled. Inside a transaction it fences what is committed."""
-    if not held(claim).update(**values):
-        raise Lost
-    if Run.objects.filter(pk=claim.run.pk, cancel_requested=True).exists():
-        raise Cancelled
+    if not held(claim).filter(cancel_requested=False).update(**values):
+        raise Cancelled if held(claim).exists() else Lost
 
 
 def finish(claim: Claim, state: str, result: dict[str, Any]) -> bool:

@@ -53,6 +53,7 @@ class Work:
         self.run = claim.run
         self.counting = counting
         self._on_progress = on_progress
+        self.ended = False
 
     def check_in(self, done: int, total: int | None, doing: str) -> None:
         """Write progress; raises Lost when the run is not ours any more and Cancelled when it shall stop.
@@ -75,6 +76,7 @@ class Work:
         """
         if not runs.finish(self.claim, RunState.DONE, result):
             raise Lost
+        self.ended = True
 
 
 Action = Callable[[Work], Outcome]
@@ -99,7 +101,7 @@ def _do(work: Work, action: Action) -> list[Run]:
         outcome = action(work)
         if outcome.waits:
             runs.wait_for_children(work.claim)
-        else:
+        elif not work.ended:
             runs.finish(work.claim, outcome.state, outcome.result)
     except Lost:
         logger.warning("run %s was taken over by another worker", work.run.uid)

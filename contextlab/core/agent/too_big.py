@@ -54,6 +54,15 @@ class TooBig:
         return f"the largest part {_are('')} the {name}: {size:,} {of}"
 
 
+def pins_too_big(memory: Snapshot, decision: Decision, deps: Deps) -> TooBig | None:
+    """As `too_big` where what is pinned is over the threshold by itself; else None."""
+    unit = _UNITS.get(decision.rule.partition(" ")[0])
+    pinned = list(compress(memory.items, staying(memory.items, deps)))
+    if unit is None or decision.threshold is None or _size(pinned, unit, deps) <= decision.threshold:
+        return None
+    return too_big(memory, decision, deps)
+
+
 def too_big(memory: Snapshot, decision: Decision, deps: Deps) -> TooBig | None:
     """The parts by the rule that fired; None where it goes by something that has no parts."""
     unit = _UNITS.get(decision.rule.partition(" ")[0])

@@ -21,7 +21,7 @@ from contextlab.core.budget import Budget
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.documents.options import LIMITS, read_budget
 from contextlab.core.items import Verdict
-from contextlab.core.measuring.memory_size import count_entries
+from contextlab.core.measuring.memory_size import snapshot_entries
 from contextlab.core.projection import project
 from contextlab.core.report import Report
 from contextlab.core.summarising.cut import open_prompt
@@ -83,7 +83,7 @@ POLICY = StructuredSummary
 
 def more_entries(snapshot: Snapshot | None, limit: int | None) -> Decision:
     """The decision of policies that go by the number of entries: strictly more than the limit."""
-    entries = count_entries(snapshot.items) if snapshot else 0
+    entries = snapshot_entries(snapshot) if snapshot else 0
     if limit is None:
         return Decision(False, "no max_items", entries)
     return Decision(entries > limit, f"items > {limit:,}", entries, limit)

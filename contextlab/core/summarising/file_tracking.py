@@ -41,12 +41,17 @@ def files_of(items: Iterable[Item], mode: str = "safe") -> Files:
     """The files that the calls among these items name."""
     read: dict[str, None] = {}
     modified: dict[str, None] = {}
+    known: dict[str, list[str]] = {}
     call = Kind.TOOL_CALL
     for item in items:
         if item.kind != call or not item.tool:
             continue
         reads, modifies = _does(item.tool, READING, mode), _does(item.tool, MODIFYING, mode)
-        for path in paths_of(item.text) if reads or modifies else ():
+        if not reads and not modifies:
+            continue
+        if (paths := known.get(item.text)) is None:  # agents call for the same file again and again
+            paths = known[item.text] = paths_of(item.text)
+        for path in paths:
             if reads:
                 read[path] = None
             if modifies:

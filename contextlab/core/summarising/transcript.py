@@ -22,8 +22,8 @@ _encoder = JSONEncoder(ensure_ascii=False, check_circular=False, separators=(","
 
 Line = dict[str, str]
 WriteLines = Callable[[Sequence[Line]], str]
-"""Writes objects as JSON without blanks, one a line; letters other than control characters, quote and backslash as
-they are. `write_lines` does it with the standard library; who has a faster way puts it into `Deps`."""
+"""Writes objects as JSON without blanks, each with a line end behind it; letters other than control characters, quote
+and backslash as they are. `write_lines` does it with the standard library; who has a faster way puts it into `Deps`."""
 
 
 def transcript(items: Sequence[Item], most: int = LONGEST, write: WriteLines | None = None) -> str:
@@ -34,12 +34,21 @@ def transcript(items: Sequence[Item], most: int = LONGEST, write: WriteLines | N
         kind = item.kind
         if kind == ui:
             continue
-        lines.append(_line(item, most))
+        text = item.text
+        if (len(text) > most and kind in _SHORTENED) or item.media:
+            text = _shown(item, most)
+        line = {"id": item.id, "kind": _NAMES[kind]}
+        if item.tool:
+            line["tool"] = item.tool
+        if item.call_id:
+            line["call_id"] = item.call_id
+        line["text"] = text
+        lines.append(line)
         if partner == NONE and kind == call and item.needs_result:
             lines.append(_unanswered(item))
     # A text cannot close the frame: the slash of a closing mark is written as an escape, which JSON allows.
     body = (write or write_lines)(lines).replace(END, END.replace("/", "\\/"))
-    return "\n".join([BEGIN, body, END]) if lines else f"{BEGIN}\n{END}"
+    return f"{BEGIN}\n{body}{END}"
 
 
 def write_lines(lines: Sequence[Line]) -> str:
@@ -48,7 +57,9 @@ def write_lines(lines: Sequence[Line]) -> str:
     Inside of a text a quote has its backslash, so that no text can look like the end of one object and the first key
     of the next; each of ours begins with `id` or `kind`.
     """
-    told = _encoder.encode(lines)[1:-1]
+    if not lines:
+        return ""
+    told = _encoder.encode(lines)[1:-1] + "\n"
     return told.replace('},{"id":"', '}\n{"id":"').replace('},{"kind":"', '}\n{"kind":"')
 
 
@@ -64,19 +75,12 @@ def shortened(text: str, most: int) -> str:
     return f"{head}\n[... {how_much} left out here ...]\n{tail}"
 
 
-def _line(item: Item, most: int) -> Line:
-    text, kind = item.text, item.kind
-    if len(text) > most and kind in _SHORTENED:
+def _shown(item: Item, most: int) -> str:
+    """The item's text, what is longer than is shown of calls and results shortened, and its attachments."""
+    text = item.text
+    if len(text) > most and item.kind in _SHORTENED:
         text = shortened(text, most)
-    if item.media:
-        text = "\n".join([text, *(attachment(one.type, one.mime) for one in item.media)])
-    line = {"id": item.id, "kind": _NAMES[kind]}
-    if item.tool:
-        line["tool"] = item.tool
-    if item.call_id:
-        line["call_id"] = item.call_id
-    line["text"] = text
-    return line
+    return "\n".join([text, *(attachment(one.type, one.mime) for one in item.media)])
 
 
 def _unanswered(call: Item) -> Line:

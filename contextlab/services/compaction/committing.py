@@ -47,9 +47,10 @@ def commit(
         after = None if now is None else merged(now.snapshot, held.snapshot, outcome)
         if now is None or after is None:
             return None
-        store = DjangoOffloadStore(held.session.workspace, held.session)
-        for offload in outcome.offloads:
-            store.put(offload)
+        if outcome.offloads:
+            store = DjangoOffloadStore(held.session.workspace, held.session)
+            for offload in outcome.offloads:
+                store.put(offload)
         again = held.view.keeps_memory
         fates = runs_of(now, outcome)
         view = held.view if again else _branch(now, outcome, fates)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlab.adapters.json_lines import write_lines
 from contextlab.adapters.tokens import counter
 from contextlab.core.agent.auto_compaction import PINS_ALONE
-from contextlab.core.agent.too_big import too_big
+from contextlab.core.agent.too_big import pins_too_big
 from contextlab.core.compaction import Deps, IdSource
 from contextlab.core.language_model import LanguageModel
 from contextlab.core.policy import Policy
@@ -37,8 +37,8 @@ def deps_for(
 
 def pins_note(policy: Policy, held: Held, deps: Deps) -> str:
     """That what is pinned is larger than what the policy compacts at, so that no compaction can help; else empty."""
-    found = too_big(held.snapshot, policy.decide(held.snapshot, deps), deps)
-    return f"{PINS_ALONE}: {found.words}" if found is not None and found.pins_alone else ""
+    found = pins_too_big(held.snapshot, policy.decide(held.snapshot, deps), deps)
+    return f"{PINS_ALONE}: {found.words}" if found is not None else ""
 
 
 def count_of(held: Held) -> TokenCount | None:

@@ -185,13 +185,13 @@ def _last_result(version: MemoryVersion) -> CompactResult | None:
 def pack(held: Held, items: Iterable[Item]) -> bytes:
     """Items as a version keeps them: those that stand as in the log by their name."""
     log, places, changed = held.log, held.positions, held.changed
+
+    def stands(item: Item) -> bool:
+        mine = log.get(item.id)
+        return mine is not None and (mine is item or mine == item)
+
     rows = [
-        item.id
-        if (mine := log.get(item.id)) is not None
-        and (mine is item or mine == item)
-        and item.id in places
-        and item.id not in changed
-        else item_fields(item)
+        name if (name := item.id) in places and name not in changed and stands(item) else item_fields(item)
         for item in items
     ]
     return zstandard.ZstdCompressor().compress(json.dumps(rows, separators=(",", ":")).encode("ascii"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from contextlab.adapters.model_hosts import HostRule
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
@@ -114,13 +115,21 @@ class KeepingModel:
                 messages, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout or TIMEOUT
             )
             row = {"text": _storable(reply.text), "usage": asdict(reply.usage)}
-            with transaction.atomic():
-                kept, _ = ModelAnswer.objects.get_or_create(job=self._job, request=name, defaults=row)
-                CompactionJob.objects.filter(pk=self._job.pk).update(**costs_of(self._job))
+            kept = self._keep(name, row)
         usage = ModelUsage(**kept.usage)
         self.usages.append(usage)
         self._work.still_ours("reading the answer")
         return ModelReply(kept.text, usage)
+
+    def _keep(self, name: str, row: dict[str, Any]) -> ModelAnswer:
+        """The answer as it is stored; where somebody else stored one meanwhile, theirs."""
+        try:
+            with transaction.atomic():
+                kept = ModelAnswer.objects.create(job=self._job, request=name, **row)
+                CompactionJob.objects.filter(pk=self._job.pk).update(**costs_of(self._job))
+        except IntegrityError:
+            return ModelAnswer.objects.get(job=self._job, request=name)
+        return kept
 
 
 def _name_of(messages: Sequence[ModelMessage], most: int | None) -> str:

@@ -74,13 +74,14 @@ def perform(work: Work) -> Outcome:
     except ContextLabError as error:
         raise Refused(f"Memory is as it was: {error}") from error
     finally:
-        CompactionJob.objects.filter(pk=job.pk).update(phase="")
+        if job.phase:
+            CompactionJob.objects.filter(pk=job.pk).update(phase="")
 
 
 def _planned(task: Task) -> Outcome:
-    for _ in range(PLANS):
+    for number in range(PLANS):
         task.phase("planning")
-        held = _held(task.job)
+        held = _held(task.job, again=number > 0)
         deps = _deps(task, held)
         done, note = compacted(task.policy, held.snapshot, deps), pins_note(task.policy, held, deps)
         if done.state != "done":
@@ -93,14 +94,17 @@ def _planned(task: Task) -> Outcome:
             if result is not None:
                 CompactionJob.objects.filter(pk=task.job.pk).update(phase="")
                 task.work.end(result)
-                return Outcome(result=result)
+        if result is not None:
+            task.job.phase = ""
+            return Outcome(result=result)
     return Outcome(RunState.CONFLICT, {"reason": CONFLICT})
 
 
-def _held(job: CompactionJob) -> Held:
-    """The memory as it is now."""
-    job.session.refresh_from_db()
-    job.base_view.refresh_from_db()
+def _held(job: CompactionJob, again: bool) -> Held:
+    """The memory as it is now; `again` where the job was not read just before."""
+    if again:
+        job.session.refresh_from_db()
+        job.base_view.refresh_from_db()
     view = job.base_view
     complete = view.revision == job.session.revision and view.steps == job.session.steps
     if not view.keeps_memory and not complete:
