@@ -106,6 +106,26 @@ def test_the_first_turns_of_a_long_log_can_be_read_while_the_rest_lands(path, sm
     assert StepReport.objects.filter(view=view).count() == 24
 
 
+def test_a_subagent_inside_a_log_never_stands_for_itself_while_the_log_lands(path, small_batches, client):
+    """The list of sessions shows the one that is being read, not the subagents that it started."""
+    log = busy_log()
+    for number in range(4):
+        log.user(f"look into {number}", side=True, parent=None)
+        log.answer(f"side{number}", text(f"{number} is fine"), side=True)
+    log.user("go on")
+    log.answer("last", text("all fine"), stop="end_turn")
+    path.write_bytes(log.data)
+    (run,) = imports.queue_paths(local_workspace(), [path])
+    seen = []
+
+    def look(done, total, doing):
+        seen.append((len(client.get("/api/sessions/").json()["results"]), Session.objects.count()))
+
+    perform(run, look, Counting.SMALL)
+    assert max(rows for _, rows in seen) == 5
+    assert {shown for shown, rows in seen if rows} == {1}
+
+
 def test_the_counters_say_what_inspect_says(path):
     """Counters on the session's row have one meaning everywhere."""
     log = busy_log()

@@ -158,15 +158,27 @@ class Reading:
         doing = f"line {self.report.lines:,}".replace(",", " ")
         self.work.check_in(self._raw.size if complete else self._offset, self._total, doing)
         self._look_for_other_files()
-        Session.objects.bulk_create(
-            session for writer in self.writers.values() if (session := writer.begin(complete)) is not None
-        )
+        self._make_sessions(complete)
         token_counts.remember(self._new_counts)
         batch = Batch()
         for writer in self.writers.values():
             writer.collect(batch, complete, self._counts)
         batch.write()
         self._pending, self._written_to = 0, self._offset
+
+    def _make_sessions(self, complete: bool) -> None:
+        """Rows of new sessions; those that others belong to come first: no subagent stands alone while the file lands."""
+        made = [one for writer in self.writers.values() if (one := writer.begin(complete)) is not None]
+        Session.objects.bulk_create(session for session in made if not session.parent_native_id)
+        children = [session for session in made if session.parent_native_id]
+        if not children:
+            return
+        known = {writer.native_id: writer.session for writer in self.writers.values() if writer.session}
+        for session in children:
+            parent = known.get(session.parent_native_id)
+            if parent is not None and parent.pk is not None:
+                session.parent = parent
+        Session.objects.bulk_create(children)
 
     def _look_for_other_files(self) -> None:
         """Sessions that are new to this file may be known from another one."""
