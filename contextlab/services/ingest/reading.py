@@ -167,7 +167,7 @@ class Reading:
         self._pending, self._written_to = 0, self._offset
 
     def _make_sessions(self, complete: bool) -> None:
-        """Rows of new sessions; those that others belong to come first: no subagent stands alone while the file lands."""
+        """Rows of new sessions, parents first: no subagent stands alone while the file lands."""
         made = [one for writer in self.writers.values() if (one := writer.begin(complete)) is not None]
         Session.objects.bulk_create(session for session in made if not session.parent_native_id)
         children = [session for session in made if session.parent_native_id]
