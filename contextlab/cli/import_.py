@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit code 0 when anything could be read, 3 when nothing could."""
+    """Exit code 0 when what was named could be read, or some of it; 2 when a path is missing, after the others were
+    read; 3 when nothing could be read."""
     from contextlab.adapters.processes import collect_seldom
     from contextlab.importers.discover import discover
     from contextlab.services import imports
@@ -68,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
             imports.watch_folder(workspace, folder)
     tally.complain()
     print(tally.summary())
-    return 0 if tally.read else 3
+    if not tally.read:
+        return 3
+    return 2 if any(not path.exists() for path in asked) else 0
 
 
 @dataclass(slots=True)

@@ -47,6 +47,17 @@ def test_nothing_that_can_be_read_is_exit_code_3(folder, capsys):
     assert err.count("Supported:") == 1
 
 
+@pytest.mark.parametrize("missing", ["nothing.jsonl", "nowhere/"])
+def test_a_path_that_is_missing_is_exit_code_2_after_the_rest_was_read(folder, capsys, missing):
+    """A typing error in a script is noticed, says which path it was, and costs none of the other files."""
+    assert main(["import", str(folder / missing), str(folder / "a.jsonl")]) == 2
+    out, err = capsys.readouterr()
+    assert f"{missing.rstrip('/')}: there is no such file" in err
+    assert out.startswith("2 files: 1 imported, 1 failed; 1 session")
+    assert Session.objects.count() == 1
+    assert main(["import", str(folder / "a.jsonl"), str(folder / "diary.json")]) == 0
+
+
 def test_wrong_usage_is_exit_code_2(capsys):
     """Argparse's own."""
     with pytest.raises(SystemExit) as caught:
