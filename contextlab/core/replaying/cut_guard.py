@@ -1,4 +1,8 @@
-"""The pair guard over a cut: looks only at the borders of what is kept, and at pins inside what is not."""
+"""The pair guard over a cut: looks only at the borders of what is kept, and at pins inside what is not.
+
+Where there are many borders most of them were there a step before, and so is what the guard did at them: only what
+lies behind the first change is looked at anew, and the current turn's pairs, which may come back (`_Settled`).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,14 @@ from bisect import bisect_left
 
 from contextlab.core.budget import Budget
 from contextlab.core.items import KINDS, Kind
-from contextlab.core.projecting.pair_guard import PairGuard
+from contextlab.core.projecting.pair_guard import GUARDED_BY_REASONING, PairGuard
 from contextlab.core.projection import NONE
 from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
+from contextlab.core.replaying.islands import Band
+
+FEW = 2
+"""Bands that are looked at anew at every step."""
 
 
 class CutView:
@@ -57,28 +65,164 @@ def stands(columns: Columns, cut: Cut, index: int) -> bool:
     return cut.band_at(index) is None or (not cut.empty and columns.pin(index) is not None)
 
 
-def guard_cut(columns: Columns, cut: Cut, budget: Budget) -> PairGuard | None:
-    """What the guard adds and drops; None when there is nothing to do."""
-    bands = cut.bands
-    if not budget.guarded or cut.empty or not (bands or budget.drop_unanswered_calls):
-        return None
-    if len(bands) == 1 and not (columns.tool_pins or budget.drop_unanswered_calls):
-        first, stop, _ = bands[0]
-        if first <= cut.prefix and not columns.crossing.over(first):
-            orphans = columns.crossing.over(stop)
-            if not orphans:
+class CutGuard:
+    """Guards the cuts of one view, one after the other."""
+
+    def __init__(self, columns: Columns, budget: Budget) -> None:
+        """Nothing guarded yet."""
+        self.columns = columns
+        self.budget = budget
+        self._settled = _Settled(columns)
+
+    def cut_back(self) -> None:
+        """The source changed otherwise than by growing."""
+        self._settled.forget()
+
+    def guard(self, cut: Cut) -> PairGuard | None:
+        """What the guard adds and drops; None when there is nothing to do."""
+        bands, columns, budget = cut.bands, self.columns, self.budget
+        if not budget.guarded or cut.empty or not (bands or budget.drop_unanswered_calls):
+            self._settled.forget()
+            return None
+        plain = not (columns.tool_pins or budget.drop_unanswered_calls)
+        if plain and len(bands) > FEW and not (cut.prefix and columns.crossing.over(cut.prefix)):
+            return self._settled.guard(cut)
+        self._settled.forget()
+        if plain and (edges := _one_band(bands)) and edges[0] <= cut.prefix:
+            orphans = columns.crossing.over(edges[1]) if not columns.crossing.over(edges[0]) else None
+            if orphans == []:
                 return None
-            if (guard := _drop_orphans(columns, cut, orphans)) is not None:
+            if orphans and (guard := _drop_orphans(columns, cut, orphans)) is not None:
                 return guard
-    split = _split_pairs(columns, cut)
-    edges = [first for first, _, _ in bands if first > cut.prefix]
-    if not split and not edges and not budget.drop_unanswered_calls:
-        return None
-    view = CutView(columns, cut)
-    guard = PairGuard(view)
-    unanswered = _unanswered(columns, view) if budget.drop_unanswered_calls else []
-    guard.run(split, unanswered, [guard.behind_reasoning(edge) for edge in edges])
-    return guard if guard.added or guard.dropped else None
+        return self._all(cut)
+
+    def _all(self, cut: Cut) -> PairGuard | None:
+        """Look at everything."""
+        columns, unanswered = self.columns, list[int]()
+        split = _split_pairs(columns, cut)
+        edges = [first for first, _, _ in cut.bands if first > cut.prefix]
+        if not split and not edges and not self.budget.drop_unanswered_calls:
+            return None
+        view = CutView(columns, cut)
+        guard = PairGuard(view)
+        if self.budget.drop_unanswered_calls:
+            unanswered = _unanswered(columns, view)
+        guard.run(split, unanswered, [guard.behind_reasoning(edge) for edge in edges])
+        return guard if guard.added or guard.dropped else None
+
+
+class _Settled:
+    """What the guard drops at many borders, as far as it can be said from what stands before a place."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._done: list[tuple[int, tuple[int, ...]]] = []
+        """What is dropped, with the farthest index that this depends on, in the order of these."""
+        self._upto = 0
+        """All that depends on indices before this one only is done."""
+        self._bands: list[Band] = []
+        self._size = 0
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._done, self._upto, self._bands, self._size = [], 0, [], 0
+
+    def guard(self, cut: Cut) -> PairGuard | None:
+        """What the guard does to the cut; None when that is nothing."""
+        view = CutView(self._columns, cut)
+        guard = PairGuard(view)
+        live = self._live(view)
+        start = min(self._first_change(cut), self._upto, live)
+        done = self._done
+        while done and done[-1][0] >= start:
+            done.pop()
+        split, gone = self._pairs(cut, start), self._gone(cut, start, guard)
+        settled = [(pair[1], self._lost(view, pair)) for pair in split if pair[1] < live]
+        settled += [
+            (index, self._reasoning_before(view, index))
+            for index in gone
+            if index < live and not view.stands(index) and view.kind(index) in GUARDED_BY_REASONING
+        ]
+        done += sorted(settled)
+        self._upto, self._bands, self._size = live, cut.bands, cut.size
+        guard.run([pair for pair in split if pair[1] >= live], (), [index for index in gone if index >= live])
+        for _, dropped in done:
+            guard.dropped.update(dropped)
+        return guard if guard.added or guard.dropped else None
+
+    def _first_change(self, cut: Cut) -> int:
+        """The first index of which something may be otherwise than at the step before."""
+        old, new, same = self._bands, cut.bands, 0
+        for one, other in zip(old, new, strict=False):
+            if one != other:
+                break
+            same += 1
+        starts = [bands[same][0] for bands in (old, new) if same < len(bands)]
+        return min(*starts, self._size) if starts else self._size
+
+    def _live(self, view: CutView) -> int:
+        """From this index on the current turn's unread pairs may bring something back."""
+        columns, answer = self._columns, view.last_answer
+        over = [
+            call
+            for call, result in columns.crossing.over(answer + 1)
+            if result < view.size and call <= answer
+        ]
+        first = max(view.last_prompt + 1, min(over, default=answer + 1))
+        if first >= view.size:
+            return view.size
+        first = view.message(first).start
+        while first > 0 and view.kind(first - 1) == Kind.REASONING:
+            first -= 1
+        return first
+
+    def _pairs(self, cut: Cut, start: int) -> set[tuple[int, int]]:
+        """Split pairs whose result stands at `start` or behind it."""
+        over = self._columns.crossing.over
+        pairs = set(over(start))
+        for first, stop, _ in reversed(cut.bands):
+            if stop < start:
+                break
+            pairs.update(over(stop), over(first) if first >= start else ())
+        view = CutView(self._columns, cut)
+        return {
+            (call, result)
+            for call, result in pairs
+            if result < cut.size and view.stands(call) != view.stands(result)
+        }
+
+    def _gone(self, cut: Cut, start: int, guard: PairGuard) -> list[int]:
+        """What reasoning at the edges led to, from `start` on."""
+        gone = []
+        for first, _, _ in reversed(cut.bands):
+            if first > cut.prefix and (index := guard.behind_reasoning(first)) != NONE:
+                if index < start:
+                    break
+                gone.append(index)
+        return gone
+
+    def _lost(self, view: CutView, pair: tuple[int, int]) -> tuple[int, ...]:
+        """The one of a split pair that is left, and the reasoning before it."""
+        left = pair[0] if view.stands(pair[0]) else pair[1]
+        before = self._reasoning_before(view, left) if view.kind(left) in GUARDED_BY_REASONING else ()
+        return (left, *before)
+
+    def _reasoning_before(self, view: CutView, index: int) -> tuple[int, ...]:
+        found = []
+        while index > 0 and view.kind(index - 1) == Kind.REASONING:
+            index -= 1
+            if view.stands(index) and not view.pinned(index):
+                found.append(index)
+        return tuple(found)
+
+
+def _one_band(bands: list[Band]) -> tuple[int, int] | None:
+    """Where the only band begins and ends: two limits may have left out neighbouring stretches."""
+    if len(bands) == 1:
+        return bands[0][0], bands[0][1]
+    if len(bands) == FEW and bands[0][1] == bands[1][0]:
+        return bands[0][0], bands[1][1]
+    return None
 
 
 def _drop_orphans(columns: Columns, cut: Cut, orphans: list[tuple[int, int]]) -> PairGuard | None:

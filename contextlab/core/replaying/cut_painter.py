@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import pairwise
 
 from contextlab.core.items import Reason, Verdict
 from contextlab.core.projecting.pair_guard import PairGuard
@@ -196,20 +195,19 @@ def _between(a: int, b: int) -> tuple[int, int]:
 
 def _differences(old: list[Band], new: list[Band]) -> list[tuple[int, int]]:
     """Stretches that lie in a band of one list and not in one with the same reason of the other."""
-    common = set(old).intersection(new)
-    before = [band for band in old if band not in common]
-    after = [band for band in new if band not in common]
-    edges = sorted({edge for first, stop, _ in (*before, *after) for edge in (first, stop)})
-    return [(a, b) for a, b in pairwise(edges) if _reason_at(before, a) != _reason_at(after, a)]
-
-
-def _reason_at(bands: list[Band], index: int) -> Reason | None:
-    at = bisect_right(bands, index, key=_first) - 1
-    return bands[at][2] if at >= 0 and index < bands[at][1] else None
-
-
-def _first(band: Band) -> int:
-    return band[0]
+    same = 0
+    for one, other in zip(old, new, strict=False):
+        if one != other:
+            break
+        same += 1
+    # An edge that both lists have, or that two neighbouring bands share, is none: what is left comes in pairs.
+    edges: dict[Reason, set[int]] = {}
+    for first, stop, reason in (*old[same:], *new[same:]):
+        edges.setdefault(reason, set()).symmetric_difference_update((first, stop))
+    stretches: list[tuple[int, int]] = []
+    for found in map(sorted, edges.values()):
+        stretches += zip(found[::2], found[1::2], strict=True)
+    return stretches
 
 
 def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:

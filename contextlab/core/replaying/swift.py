@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlab.core.budget import Budget
 from contextlab.core.projecting.pair_guard import PairGuard
 from contextlab.core.replaying.columns import Columns
-from contextlab.core.replaying.cut_guard import guard_cut
+from contextlab.core.replaying.cut_guard import CutGuard
 from contextlab.core.replaying.cut_painter import CutPainter
-from contextlab.core.replaying.cut_report import report_cut
+from contextlab.core.replaying.cut_report import CutReporter
 from contextlab.core.replaying.cuts import Cut, Cutter
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.tape import Tape
@@ -32,28 +32,31 @@ class Swift:
         self.writer = SpanWriter()
         self._columns = Columns(sizes, budget)
         self._painter = CutPainter(self._columns, self.writer)
+        self._reporter = CutReporter(self._columns, budget)
         self._tape = Tape(sizes.timeline, self.writer)
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
         self._columns.sums.reports = True
         for step, cut, guard in self.cuts():
-            report = report_cut(self._columns, cut, guard, self.budget, step)
+            report = self._reporter.report(cut, guard, step)
             report.source_faults = self._tape.faults()
             self._painter.paint(cut, guard, step.number)
             yield step, report
 
     def cuts(self) -> Iterator[tuple[Step, Cut, PairGuard | None]]:
         """What each step sees: the cut and the guard's repairs, without a report and without spans."""
-        columns, tape, budget = self._columns, self._tape, self.budget
-        cutter = Cutter(columns, budget)
+        columns, tape = self._columns, self._tape
+        cutter, guard = Cutter(columns, self.budget), CutGuard(columns, self.budget)
         for step, same in tape.play():
             if same < columns.size:
                 self._painter.cut_back(same)
             if tape.moved:
                 cutter.islands.cut_back(same)
+                guard.cut_back()
+                self._reporter.cut_back()
             if tape.moved or len(columns.at) < len(tape.alive):
                 columns.renew(same, tape.alive)
             columns.advance(tape.size)
             cut = cutter.cut()
-            yield step, cut, guard_cut(columns, cut, budget)
+            yield step, cut, guard.guard(cut)
