@@ -8,6 +8,7 @@ from datetime import datetime
 
 from contextlab.core.audit.evidence import LEAST_SESSIONS, LEAST_STEPS
 from contextlab.core.measuring.calibrations import InUse, Origin, in_use, may_be_fitted, of_table
+from contextlab.core.measuring.models import plain_name
 from contextlab.store.models import ModelCalibration, View, Workspace
 
 MORE_STEPS, MORE_SESSIONS, OWN_TOKENIZER, NO_BETTER = (
@@ -67,6 +68,16 @@ def calibration_page(workspace: Workspace) -> CalibrationPage:
 def calibrations_of(view: View | None) -> list[tuple[str, InUse]]:
     """What a view is calibrated with, by model; [] where that was not kept."""
     return [(model, in_use(one)) for model, one in ((view.calibrations if view else None) or {}).items()]
+
+
+def calibration_at(view_id: int | None, model: str | None) -> tuple[InUse | None, bool]:
+    """What a view's figures of a model rest on, and whether something else is in use by now."""
+    if view_id is None:
+        return None, False
+    rows = View.objects.filter(pk=view_id).values_list("calibrations", "recalibrate")
+    kept, outdated = rows.first() or (None, False)
+    one = (kept or {}).get(plain_name(model))
+    return None if one is None else in_use(one), outdated
 
 
 def _line(row: ModelCalibration, fitted: bool) -> CalibrationLine:

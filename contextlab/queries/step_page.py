@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from contextlab.core.measuring.calibrations import InUse
 from contextlab.queries import changes as differences
 from contextlab.queries import context as contexts
 from contextlab.queries import step as steps
+from contextlab.queries.calibrations import calibration_at
 from contextlab.queries.changes import Changes, Part
 from contextlab.queries.context import Entry, Fold, Gap
 from contextlab.queries.marks import Mark, read_marks
@@ -48,6 +50,10 @@ class StepPage:
     shares: Sequence[Share] | None = None
     entries: Sequence[Entry] = ()
     parts: Sequence[Part] = ()
+    calibration: InUse | None = None
+    """What the calibrated figure rests on; None where that was not kept."""
+    recalibrated: bool = False
+    """Something else is in use by now: the figures are made anew in the background."""
 
     @property
     def stripped(self) -> int:
@@ -117,13 +123,15 @@ def step_page(seen: Seen, number: int, wanted: Wanted) -> StepPage | None:
     turn, scope = steps.turn_line(seen, head.turn), near.scope(seen, number)
     if scope is None:
         return StepPage(head, turn, seen.recorded)
+    used, outdated = calibration_at(seen.view_id, head.model)
     marks, reading, found = read_marks(seen, number), Reading(scope), differences.changes(scope)
     before, after = marks.around(number)
     return StepPage(
         head, turn, seen.recorded, near.reports[number], scope, lines=near.lines(), compactions=marks.here,
         compaction_numbers=marks.numbers(), compaction_before=before, compaction_after=after, changes=found,
         shares=shares(reading), entries=entries(reading, wanted),
-        parts=differences.listing(scope, found) if wanted.show == "changes" else (),
+        parts=differences.listing(scope, found) if wanted.show == "changes" else (), calibration=used,
+        recalibrated=outdated,
     )  # fmt: skip
 
 

@@ -67,3 +67,17 @@ def test_the_sheet_says_what_it_is_calibrated_with(client: Client, session: Sess
     assert "made anew" not in page.text
     View.objects.update(recalibrate=True)
     assert "made anew in the background" in read(client.get(f"/sessions/{session.uid}/figures")).text
+
+
+def test_a_step_says_what_its_calibrated_figure_rests_on(client: Client, session: Session) -> None:
+    """Built in, or fitted to so many steps of so many sessions; and that others are in use by now."""
+    page = read(client.get(f"/sessions/{session.uid}/steps/70"))
+    assert "the built-in figures" in page.text
+    view = View.objects.get(session=session, name="recorded")
+    fitted = InUse(Origin.FITTED, 1.31, 52.0, 0.04, 812, 14, "2026-11-02").as_plain()
+    assert view.calibrations
+    view.calibrations, view.recalibrate = dict.fromkeys(view.calibrations, fitted), True
+    view.save()
+    page = read(client.get(f"/sessions/{session.uid}/steps/70"))
+    assert "figures fitted here 812 steps of 14 sessions, since 2026-11-02" in page.text
+    assert "made anew in the background" in page.text
