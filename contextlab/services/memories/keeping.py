@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from contextlab.core.memory_keeping.batches import Batch, once
 from contextlab.core.memory_keeping.economics import read_tokens
@@ -35,10 +36,17 @@ MOST_TAGS = 100
 
 def settled(session: Session, turn: TurnToRead, method: str) -> bool:
     """Whether the turn, as it is now, has been read by this method already."""
-    batches = ObservationBatch.objects.filter(
-        session=session, turn=turn.number, method=method, digest=turn.digest
-    )
-    return batches.exclude(fate__in=(ObservationBatch.Fate.PENDING, ObservationBatch.Fate.ANSWERED)).exists()
+    return _settled(session, method).filter(turn=turn.number, digest=turn.digest).exists()
+
+
+def all_settled(session: Session, method: str) -> dict[int, str]:
+    """The digests that turns had when this method read them, by their numbers."""
+    return dict(_settled(session, method).values_list("turn", "digest"))
+
+
+def _settled(session: Session, method: str) -> QuerySet[ObservationBatch]:
+    waiting = (ObservationBatch.Fate.PENDING, ObservationBatch.Fate.ANSWERED)
+    return ObservationBatch.objects.filter(session=session, method=method).exclude(fate__in=waiting)
 
 
 def keep(

@@ -22,7 +22,7 @@ from contextlab.core.memory_keeping.batches import Batch, Fate, judged
 from contextlab.core.memory_keeping.by_model import Asked, observe_turn, summarise_session
 from contextlab.core.memory_keeping.prompts import Prompts
 from contextlab.services.compaction.models import open_model
-from contextlab.services.memories.keeping import keep, settled
+from contextlab.services.memories.keeping import all_settled, keep, settled
 from contextlab.services.memories.settings import prompts_for, settings_of
 from contextlab.services.memories.turns import TurnToRead, items_of, turns_to_read, whole_session
 from contextlab.services.runs import Refused, TryAgain
@@ -31,6 +31,8 @@ from contextlab.store.bulk import clean_text
 from contextlab.store.models import ObservationBatch, RunState, Session
 
 PUT_BACK = "The model's provider refuses ({}); what was noted stays, the rest can be asked for again."
+CHECKED = 500
+"""Of turns that were read before, one in so many says how far the run is."""
 NOT_ALLOWED = "No model may be asked for memories here any more; what was noted stays."
 
 
@@ -45,10 +47,20 @@ class Reading:
     model: LanguageModel | None = None
     ends: Counter[str] = field(default_factory=Counter)
     made: int = 0
+    known: dict[int, str] = field(init=False)
+    """Digests of the turns that were read before this run, by their numbers."""
+
+    def __post_init__(self) -> None:
+        """Look up what was read before, once for all turns."""
+        self.known = all_settled(self.session, self.method)
+
+    def knows(self, turn: TurnToRead) -> bool:
+        """Whether the turn was read before this run, and has not changed since."""
+        return self.known.get(turn.number) == turn.digest
 
     def read(self, turn: TurnToRead) -> Fate | None:
         """Read one turn; None where that has been done already."""
-        if settled(self.session, turn, self.method):
+        if self.knows(turn) or settled(self.session, turn, self.method):
             self.ends["known"] += 1
             return None
         batch, values = self._by_rules(turn) if self.method == by_rules.METHOD else self._by_model(turn)
@@ -123,7 +135,8 @@ def perform(work: Work) -> Outcome:
     reading = Reading(work, session, method, prompts_for(session.workspace, session.project))
     try:
         for done, turn in enumerate(turns_to_read(session)):
-            work.check_in(done, session.turns, f"turn {turn.number:,}")
+            if done % CHECKED == 0 or not reading.knows(turn):
+                work.check_in(done, session.turns, f"turn {turn.number:,}")
             reading.read(turn)
         if work.run.params.get("summary"):
             reading.read(whole_session(session))

@@ -29,7 +29,7 @@ class RequestPreview:
 
 def preview_request(session: Session, number: int, observe: str | None = None) -> RequestPreview | None:
     """The request about a turn, with this prompt or the project's; None where there is no such turn."""
-    turn = next((turn for turn in turns_to_read(session, number - 1) if turn.number == number), None)
+    turn = next((turn for turn in turns_to_read(session, number - 1, page=1) if turn.number == number), None)
     if turn is None:
         return None
     items = items_of(session, turn)

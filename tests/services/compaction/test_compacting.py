@@ -154,13 +154,15 @@ def test_restore_promote_and_compact_again(session):
         compaction.promote(session.views.get(name="recorded"))
 
 
-def test_beside_it_is_a_second_branch_from_the_same_point(session):
-    """Two results of one memory, to be compared."""
+def test_beside_it_is_a_second_branch_from_the_same_point(session, django_assert_num_queries):
+    """Two results of one memory, to be compared; to list branches takes as many queries for two as for one."""
     job = done(asked(session, before_step=12))
     run, _ = compaction.beside(job, read_request({"policy": STRUCTURED, "keep_recent": 2}))
     second = done(run)
     assert second.at_step == 12
-    assert [branch.base_step for branch in branches(session)] == [12, 12]
+    with django_assert_num_queries(2):
+        found = branches(session)
+    assert [(one.base_step, [line.version for line in one.versions]) for one in found] == [(12, [2, 1])] * 2
 
 
 def test_what_came_behind_follows_and_a_changed_prefix_is_planned_again(session, monkeypatch):

@@ -102,6 +102,17 @@ def test_read_again_is_the_same_set(session):
     assert rows(session) == before
 
 
+def test_what_was_read_is_found_out_at_once(session, django_assert_max_num_queries):
+    """To find that no turn has changed takes a handful of queries, not some for each turn."""
+    observed(session)
+    run, _ = request_observing(session, "rules")
+    assert session.turns > 5
+    with django_assert_max_num_queries(20):
+        perform(run)
+    run.refresh_from_db()
+    assert (run.state, run.result["ends"]) == ("noop", {"known": session.turns + 1})
+
+
 def test_asked_twice_is_one_run(session):
     """Pressing twice gives one run."""
     first, new = request_observing(session)
