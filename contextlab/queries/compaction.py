@@ -9,9 +9,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Window
-from django.db.models.functions import RowNumber
-
 from contextlab.queries.runs import RunView, run_view
 from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, StepRecord, View
 
@@ -92,6 +89,8 @@ class CompactionPage:
     """Compaction whose memory was read: a run's id, or `log-N` for one that the log records."""
     steps_since: int | None
     """Steps that the log has had since."""
+    decision: dict[str, Any] | None
+    """Of an automatic one: the figures by which it was due (step, rule, estimate, threshold)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
     return CompactionPage(
         run, job.session.uid, job.base_view.name, **{name: getattr(job, name) for name in _JOB},
         branch=memory.view.name if memory else None, version=memory.version if memory else None,
-        parent=_parent(job, memory), steps_since=since,
+        parent=_parent(job, memory), steps_since=since, decision=job.run.params.get("decision"),
     )  # fmt: skip
 
 
@@ -174,32 +173,29 @@ def lineage(session: Session) -> list[LineageRow]:
 def branches(session: Session) -> list[Branch]:
     """The branches of a session with their memories; the memory of a live session last."""
     views = session.views.filter(kind__in=(View.Kind.BRANCH, View.Kind.LIVE)).select_related("base")
-    versions = _versions(session)
     return [
         Branch(
             view.name, view.uid, view.base.name if view.base else "", view.base_step, view.promoted_at is not None,
-            versions.get(view.pk, []), view.kind == View.Kind.LIVE,
+            versions_of(view), view.kind == View.Kind.LIVE,
         )
         for view in sorted(views, key=lambda view: (view.kind == View.Kind.LIVE, view.pk))
     ]  # fmt: skip
 
 
-def _versions(session: Session) -> dict[int, list[VersionLine]]:
-    """The memories of each branch by its view, newest first; of each the newest SHOWN."""
-    newest = Window(RowNumber(), partition_by="view_id", order_by="-version")
-    rows = MemoryVersion.objects.filter(view__session=session).annotate(place=newest).filter(place__lte=SHOWN)
+def versions_of(view: View) -> list[VersionLine]:
+    """The memories of a branch, newest first."""
+    rows = MemoryVersion.objects.filter(view=view).order_by("-version")
     columns = (
-        "view_id", "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary",
-        "created_at", "restored__version", "live__step", "live__log_compaction",
+        "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary", "created_at",
+        "restored__version", "live__step", "live__log_compaction",
     )  # fmt: skip
-    found: Iterable[tuple[Any, ...]] = rows.order_by("view_id", "-version").values_list(*columns)
-    lines: dict[int, list[VersionLine]] = {}
-    for view, version, parent, by, run, items, tokens, summary, at, restored, step, own in found:
-        line = VersionLine(
+    found: Iterable[tuple[Any, ...]] = rows.values_list(*columns)[:SHOWN]
+    return [
+        VersionLine(
             version, parent, by, run, items, tokens, bool(summary), at, restored, step, own is not None
         )
-        lines.setdefault(view, []).append(line)
-    return lines
+        for version, parent, by, run, items, tokens, summary, at, restored, step, own in found
+    ]
 
 
 def branch_of(session: Session, name: str = "") -> View | None:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from contextlab.queries.compaction import CompactionPage
+from contextlab.queries.live import live_name
 from contextlab.queries.policies import is_known, own_policies, package_policies
 from contextlab.queries.recorded_compaction import ids_at, positions_of
 from contextlab.services.compaction import BadRequest, CompactRequest, read_request
@@ -45,9 +46,11 @@ def policies(workspace_id: int) -> Sequence[PolicyChoice]:
 
 
 def views(session: Session) -> Sequence[str]:
-    """The memories that can be compacted: as recorded, and the branches, newest first."""
+    """The memories that can be compacted: the agent's own of a live session, as recorded, and the branches, newest
+    first."""
     branches = session.views.filter(kind=View.Kind.BRANCH).order_by("-id").values_list("name", flat=True)
-    return ["recorded", *branches[:MOST_VIEWS]]
+    lived = live_name(session)
+    return [*([lived] if lived else []), "recorded", *branches[:MOST_VIEWS]]
 
 
 def typed(given: Mapping[str, Any]) -> dict[str, str]:

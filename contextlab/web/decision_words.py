@@ -12,7 +12,8 @@ UNDER_WAY, STOPPED = "under_way", "stopped"
 
 WORDS = {
     log.NOT_DUE: "not due", log.MADE: "made", log.NOOP: "nothing to do", log.PAUSED: "paused",
-    log.QUEUED: "under way", log.FAILED: "failed", log.CONFLICT: "conflict", log.NEEDS_MODEL: "would fire", log.UNKNOWN: "not evaluated",
+    log.QUEUED: "under way",
+    log.FAILED: "failed", log.CONFLICT: "conflict", log.NEEDS_MODEL: "would fire", log.UNKNOWN: "not evaluated",
 }  # fmt: skip
 MEANINGS = {
     log.NOT_DUE: "evaluated, and the rule did not fire",

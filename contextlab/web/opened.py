@@ -13,6 +13,7 @@ from django.urls.converters import IntConverter
 
 from contextlab.core.policy import BUILTINS
 from contextlab.queries import policies, views
+from contextlab.queries.live import live_name
 from contextlab.queries.runs import RunView, run_view
 from contextlab.queries.session import ViewLine, find_session, find_view
 from contextlab.queries.step import Seen
@@ -27,6 +28,7 @@ LARGEST = 2**31 - 1
 
 VIEW_WORDS = {RECORDED: "the session as its own log says it went", **policies.WORDS}
 ON_TOP = "the rest of the log on top of a branch's memory, or a policy of yours"
+LIVED = "what the agent was given at each step"
 OWN_SHOWN = 6
 """Policies of the workspace in the view switch; all of them stand on the policies page."""
 
@@ -38,6 +40,8 @@ class Opened:
     session: Session
     name: str
     view: ViewLine | None
+    live: bool = False
+    """It is the view that the session's own agent lives in."""
     run: RunView | None = None
     """The run that makes the view or brings it up to date, on pages that ask for that."""
 
@@ -86,7 +90,7 @@ def open_session(request: HttpRequest, uid: UUID) -> Opened:
     name = request.GET.get("view") or RECORDED
     if not views.can_open(session, name):
         raise Http404("There is no such view: " + ", ".join(VIEW_WORDS) + " are known.")
-    return Opened(session, name, find_view(session, name))
+    return Opened(session, name, find_view(session, name), views.is_live(session, name))
 
 
 def open_page(request: HttpRequest, uid: UUID) -> Opened:
@@ -107,15 +111,23 @@ def view_links(opened: Opened, page: str, *place: int) -> Sequence[ViewLink]:
     """The views that this page can be seen in; the place in it stays."""
     address = reverse(page, args=[opened.session.uid, *place])
     own = policies.own_names(opened.session.workspace_id, OWN_SHOWN)
+    lived = live_name(opened.session)
     return [
         ViewLink(
             "as recorded" if name == RECORDED else name,
-            VIEW_WORDS.get(name) or (ON_TOP if views.BETWEEN in name else "a policy of yours, or a preset"),
+            _words(name, lived),
             address if name == RECORDED else f"{address}?{urlencode({'view': name})}",
             name == opened.name,
         )
-        for name in dict.fromkeys([RECORDED, *BUILTINS, *own, opened.name])
+        for name in dict.fromkeys([RECORDED, *([lived] if lived else []), *BUILTINS, *own, opened.name])
     ]
+
+
+def _words(name: str, lived: str | None) -> str:
+    """What a view is, in words."""
+    if name == lived:
+        return LIVED
+    return VIEW_WORDS.get(name) or (ON_TOP if views.BETWEEN in name else "a policy of yours, or a preset")
 
 
 class PlaceConverter(IntConverter):

@@ -33,6 +33,7 @@ class Agent:
     """An agent that lives in a session of the server."""
 
     def __init__(self, api: Api, **wish: Any) -> None:
+        counter().count("the vocabulary takes a while to load")
         self.api = api
         self.known = api.post("sessions/", wish, 201, **JSON)
         self.at = f"sessions/{self.known['id']}/"
@@ -79,7 +80,6 @@ def said(memory: Any) -> list[str]:
 @pytest.fixture
 def agent(api: Api, settings: Any, tmp_path: Any) -> Agent:
     settings.DATA_DIR = tmp_path
-    counter().count("the vocabulary takes a while to load")
     return Agent(api, name="fix the tests", project="/src/acme", policy=TRIGGERED)
 
 

@@ -31,12 +31,12 @@ def _beginning(view: View, row: LiveVersion) -> Beginning:
     fates = _fates(version)
     shown = tuple(_placed(item, places.get(item.id)) for item in items)
     snapshot = Snapshot(shown, version.summary, _result(row))
-    parent, due = version.parent, _due(row)
+    due = _due(row)
     inside = set(places.values())
     return Beginning(
         row.step, row.upto, snapshot, "" if due is not None else _name(row),
         {at: what for at, what in fates.items() if what[0] in LEFT_OUT and at not in inside},
-        parent.tokens if parent is not None else None, due,
+        _tokens_before(row), due,
         {at: Fate(*what) for at, what in fates.items() if at in inside and _is_short(what)},
     )  # fmt: skip
 
@@ -66,6 +66,12 @@ def _result(row: LiveVersion) -> CompactResult | None:
     if row.log_compaction is not None:
         return CompactResult(summary=version.summary or "", method="")
     return result_of(version)
+
+
+def _tokens_before(row: LiveVersion) -> int | None:
+    """Of the memory that the compaction read; None where that is not known."""
+    job = row.memory.compaction
+    return job.tokens_before if job is not None and row.memory.restored_id is None else None
 
 
 def _name(row: LiveVersion) -> str:

@@ -12,7 +12,9 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from contextlab import tasks
+from contextlab.queries.live import live_name
 from contextlab.queries.marks import log_compaction_at
+from contextlab.queries.live import live_name
 from contextlab.services import compaction
 from contextlab.services.compaction import BadRequest, Preview
 from contextlab.services.compaction.foreseeing import foresee
@@ -77,7 +79,7 @@ def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
     return {
         "opened": opened, "session": opened.session, "nav": "compactions", "fields": fields,
         "policies": forms.policies(opened.session.workspace_id),
-        "views": forms.views(opened.session), "model": compaction.model_status(),
+        "views": forms.views(opened.session), "lived": live_name(opened.session), "model": compaction.model_status(),
         "working": compaction.running(opened.session)[:20],
         "line": compaction.resume_line(opened.session) is not None, "behind": _behind(opened, fields),
     }  # fmt: skip

@@ -207,8 +207,8 @@ def compact_line(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _branch(request: HttpRequest, uid: UUID, name: str) -> View:
     session = open_session(request, uid).session
-    view = session.views.filter(name=name, kind=View.Kind.BRANCH).first()
-    if view is None:
+    view = session.views.filter(name=name).first()
+    if view is None or not view.keeps_memory:
         raise Http404("The session has no such branch.")
     return view
 

@@ -20,6 +20,7 @@ from contextlab.queries.memories import observed_turns
 from contextlab.queries.policies import compacts
 from contextlab.queries.turn import turn_table
 from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_session, view_links
+from contextlab.web.pages.live import live_values
 
 TABLE_STEPS = 50
 FINDINGS = 5
@@ -40,6 +41,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     }
     if request.headers.get("HX-Target") == "turns":
         return render(request, "panels/turns.html", values)
+    values |= live_values(opened.session)
     made = made_marks(opened.seen)
     values |= {
         "made": made_counts(opened.session.pk),
@@ -55,11 +57,8 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _fires(opened: Opened) -> Fires | None:
     """What the policy of the view did; None in the recorded view, and for a policy that never compacts."""
-    if (
-        opened.view_id is None
-        or opened.name == RECORDED
-        or not compacts(opened.session.workspace_id, opened.name)
-    ):
+    known = opened.live or compacts(opened.session.workspace_id, opened.name)
+    if opened.view_id is None or opened.name == RECORDED or not known:
         return None
     return fires_of(opened.session, opened.view_id)
 

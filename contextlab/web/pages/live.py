@@ -1,0 +1,73 @@
+"""How a live session stands, as a panel that asks again by itself; and the opt-in for its model."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_POST
+
+from contextlab.queries.live import live_state
+from contextlab.services.compaction import BadRequest
+from contextlab.services.live.allowing import allow_model, foreseen_cost
+from contextlab.store.models import Session, View
+from contextlab.web.decision_words import told
+from contextlab.web.errors import answer
+from contextlab.web.opened import open_session
+
+
+def live_values(session: Session) -> dict[str, Any]:
+    """What the panel shows; nothing for a session that was imported."""
+    state = live_state(session)
+    if state is None:
+        return {}
+    at = f"/api/sessions/{session.uid}/"
+    return {"live": state, "decided": told(state.decision), "events_api": f"{at}events/",
+            "memory_api": f"{at}memory/?view={state.view}"}  # fmt: skip
+
+
+def panel(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The panel as it is now."""
+    session = open_session(request, uid).session
+    values = live_values(session)
+    if not values:
+        raise Http404("This session was imported: no agent lives in it.")
+    return render(request, "panels/live.html", values | {"session": session})
+
+
+def model(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """What automatic compactions would cost, and the button that allows them to ask the model."""
+    view = _view(request, uid)
+    try:
+        values = {"session": view.session, "view": view, "told": foreseen_cost(view)}
+    except BadRequest as error:
+        return answer(request, 400, str(error))
+    return render(request, "pages/live_model.html", values)
+
+
+@require_POST
+def allow(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Allow it, or take that back."""
+    try:
+        allow_model(_view(request, uid), request.POST.get("allow") == "1")
+    except BadRequest as error:
+        return answer(request, 400, str(error))
+    return redirect(f"/sessions/{uid}?view=live")
+
+
+def _view(request: HttpRequest, uid: UUID) -> View:
+    session = open_session(request, uid).session
+    view = session.views.filter(kind=View.Kind.LIVE).select_related("live", "session").first()
+    if view is None:
+        raise Http404("This session was imported: no agent lives in it.")
+    return view
+
+
+urlpatterns = [
+    path("sessions/<uuid:uid>/live", panel, name="live"),
+    path("sessions/<uuid:uid>/live/model", model, name="live_model"),
+    path("sessions/<uuid:uid>/live/allow", allow, name="live_allow"),
+]
