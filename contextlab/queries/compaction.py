@@ -9,6 +9,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Window
+from django.db.models.functions import RowNumber
+
 from contextlab.queries.runs import RunView, run_view
 from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, StepRecord, View
 
@@ -173,29 +176,32 @@ def lineage(session: Session) -> list[LineageRow]:
 def branches(session: Session) -> list[Branch]:
     """The branches of a session with their memories; the memory of a live session last."""
     views = session.views.filter(kind__in=(View.Kind.BRANCH, View.Kind.LIVE)).select_related("base")
+    versions = _versions(session)
     return [
         Branch(
             view.name, view.uid, view.base.name if view.base else "", view.base_step, view.promoted_at is not None,
-            versions_of(view), view.kind == View.Kind.LIVE,
+            versions.get(view.pk, []), view.kind == View.Kind.LIVE,
         )
         for view in sorted(views, key=lambda view: (view.kind == View.Kind.LIVE, view.pk))
     ]  # fmt: skip
 
 
-def versions_of(view: View) -> list[VersionLine]:
-    """The memories of a branch, newest first."""
-    rows = MemoryVersion.objects.filter(view=view).order_by("-version")
+def _versions(session: Session) -> dict[int, list[VersionLine]]:
+    """The memories of each branch by its view, newest first; of each the newest SHOWN."""
+    newest = Window(RowNumber(), partition_by="view_id", order_by="-version")
+    rows = MemoryVersion.objects.filter(view__session=session).annotate(place=newest).filter(place__lte=SHOWN)
     columns = (
-        "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary", "created_at",
-        "restored__version", "live__step", "live__log_compaction",
+        "view_id", "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary",
+        "created_at", "restored__version", "live__step", "live__log_compaction",
     )  # fmt: skip
-    found: Iterable[tuple[Any, ...]] = rows.values_list(*columns)[:SHOWN]
-    return [
-        VersionLine(
+    found: Iterable[tuple[Any, ...]] = rows.order_by("view_id", "-version").values_list(*columns)
+    lines: dict[int, list[VersionLine]] = {}
+    for view, version, parent, by, run, items, tokens, summary, at, restored, step, own in found:
+        line = VersionLine(
             version, parent, by, run, items, tokens, bool(summary), at, restored, step, own is not None
         )
-        for version, parent, by, run, items, tokens, summary, at, restored, step, own in found
-    ]
+        lines.setdefault(view, []).append(line)
+    return lines
 
 
 def branch_of(session: Session, name: str = "") -> View | None:

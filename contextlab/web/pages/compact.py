@@ -12,7 +12,6 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from contextlab import tasks
-from contextlab.queries.live import live_name
 from contextlab.queries.marks import log_compaction_at
 from contextlab.queries.live import live_name
 from contextlab.services import compaction
