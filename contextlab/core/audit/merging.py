@@ -42,6 +42,7 @@ from contextlab.core.audit.kinds import (
 )
 from contextlab.core.audit.language.paths import PathGroups
 from contextlab.core.audit.language.subjects import around
+from contextlab.core.audit.neighbours import Neighbours
 from contextlab.core.audit.results import Fact, FactKind, Limits
 from contextlab.core.audit.source import ASSISTANT, CALL, RESULT, USER, SourceItem
 
@@ -75,11 +76,12 @@ class Facts:
     amounts: dict[str, list[Found]]
     """Every number with a dimension, overtaken ones too."""
     said: dict[tuple[FactKind, str], set[str]]
-    """Values by kind and subject."""
+    """Values by kind and subject, of the kinds that are asked for them."""
     superseded: int
     limits: Limits
     groups: PathGroups
-    _by_word: dict[str, dict[str, list[Found]]] = field(default_factory=dict)
+    _neighbours: dict[str, Neighbours] = field(default_factory=dict)
+    _by_amount: dict[str, dict[float, list[Found]]] = field(default_factory=dict)
 
     def files_named(self, last: str) -> Sequence[tuple[str, ...]]:
         """The files whose path ends with this part."""
@@ -87,28 +89,22 @@ class Facts:
 
     def is_anothers(self, fact: Fact, context: frozenset[str]) -> bool:
         """Whether a place with these words around it speaks of another fact of the same dimension."""
-        mine = len(fact.words & context)
         for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
-            sharing = self._sharing(dimension)
-            for known in {id(one): one for word in context for one in sharing.get(word, ())}.values():
-                if len(known.words & context) <= mine or known.words <= fact.words:
-                    continue
-                shared = len(known.words & fact.words)
-                alike = known.value == fact.value or 2 * shared >= min(len(known.words), len(fact.words))
-                if not (shared and alike):
-                    return True
+            near = self._neighbours.get(dimension)
+            if near is None:
+                near = self._neighbours[dimension] = Neighbours(self.amounts.get(dimension, ()))
+            if near.has_another(fact.value, fact.words, context):
+                return True
         return False
 
-    def _sharing(self, dimension: str) -> dict[str, list[Found]]:
-        """The numbers of a dimension by the words around them, at most 50 of a word."""
-        made = self._by_word.get(dimension)
+    def amounts_of(self, dimension: str) -> dict[float, list[Found]]:
+        """The numbers of a dimension by their value in base units."""
+        made = self._by_amount.get(dimension)
         if made is None:
-            made = self._by_word[dimension] = {}
-            for known in self.amounts.get(dimension, ()):
-                for word in known.words:
-                    several = made.setdefault(word, [])
-                    if len(several) < 50:
-                        several.append(known)
+            made = self._by_amount[dimension] = {}
+            for one in self.amounts.get(dimension, ()):
+                if one.amount is not None:
+                    made.setdefault(one.amount, []).append(one)
         return made
 
 
@@ -136,21 +132,25 @@ class Merger:
         return Facts(facts, self.amounts, self.said, self.superseded, self._limits(), self.groups)
 
     def _take(self, item: SourceItem, one: Found) -> None:
-        if one.kind in ANY_PATH:
-            name = self.groups.name(one.subject)
-            if name != one.subject:
-                one = one._replace(subject=name)
-        key = one.key
-        if one.amount is not None and (key, one.words) not in self.told:
-            self.told.add((key, one.words))
+        kind, subject, value, words = one.kind, one.subject, one.value, one.words
+        if kind in ANY_PATH:
+            name = self.groups.name(subject)
+            if name != subject:
+                one, subject = one._replace(subject=name), name
+        key = (kind, subject, value)
+        if one.amount is not None and (key, words) not in self.told:
+            self.told.add((key, words))
             for dimension in dimensions(one):
                 self.amounts[dimension].append(one)
-        self.said[one.kind, one.subject].add(one.value)
-        several = self.made.setdefault(key, [])
+        if kind in _SAID:
+            self.said[kind, subject].add(value)
+        several = self.made.get(key)
+        if several is None:
+            several = self.made[key] = []
         if one.stale:
             return
         for made in several:
-            if one.kind != QUANTITY or not made.words or not one.words or made.words & one.words:
+            if kind != QUANTITY or not made.words or not words or not made.words.isdisjoint(words):
                 made.again(item, one)
                 return
         if len(several) < 6:
@@ -222,15 +222,17 @@ class _Making:
         self.edited = found.kind == PATH and item.voice == CALL and is_editing(item)
 
     def again(self, item: SourceItem, found: Found) -> None:
-        self.last = max(self.last, item.position)
+        if item.position > self.last:
+            self.last = item.position
         self.mentions += 1
-        if len(self.words) < 40:
+        if found.words and len(self.words) < 40:
             self.words |= found.words
-        if VOICE[item.voice] > VOICE[self.voice]:
-            self.voice = item.voice
+        voice = item.voice
+        if voice != self.voice and VOICE[voice] > VOICE[self.voice]:
+            self.voice = voice
             if found.kind not in ANY_PATH:
                 self.item, self.found = item, found
-        if item.voice == CALL and not self.edited and found.kind == PATH:
+        if voice == CALL and not self.edited and found.kind == PATH:
             self.edited = is_editing(item)
 
     def fact(self) -> Fact:
@@ -256,6 +258,7 @@ class _Making:
         return round(min(99.0, weight), 1)
 
 
+_SAID = frozenset({PATH_LINE, PORT, QUANTITY, SETTING, VERSION})
 _IN_CONTEXT = frozenset({TICKET, COMMIT, URL, PORT, SETTING, VERSION})
 
 

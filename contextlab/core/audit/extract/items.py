@@ -49,6 +49,7 @@ WRITTEN = 6_000
 MOST = 400
 _CONFIGURES = frozenset("yaml yml toml ini cfg conf env properties json".split())
 _CONSTANT = re.compile(r"[A-Z]_?[A-Z0-9]+ ?[=:]")
+_UNSAID = (IDENTIFIER, QUANTITY)
 _TOLD_BY_RESULTS = frozenset(
     {
         PATH, PATH_LINE, URL, ERROR, COMMIT, TICKET,
@@ -102,11 +103,7 @@ def _called(source: Source, item: SourceItem) -> Read:
     if line:
         start = max(0, item.text.find(line[:40]))
         _unsaid(read, [(start, line[:WRITTEN])], max(0, len(line) - WRITTEN))
-        read.found = [
-            one
-            for one in read.found
-            if one.kind not in (IDENTIFIER, QUANTITY) and not one.shown.startswith("-")
-        ]
+        read.found = [one for one in read.found if one.kind not in _UNSAID and not one.shown.startswith("-")]
     for name in [path_of(item), *patched(item)]:
         if name and (found := path_found(item.text, name)) is not None:
             read.found.append(found)
@@ -140,7 +137,8 @@ def _resulted(source: Source, item: SourceItem) -> Read:
     else:
         parts = [(0, text[:HEAD]), (len(text) - TAIL, text[-TAIL:])]
         _unsaid(read, parts, len(text) - HEAD - TAIL)
-    read.found = [one for one in read.found if one.kind in _TOLD_BY_RESULTS and not _is_figure(one)]
+    if read.found:
+        read.found = [one for one in read.found if one.kind in _TOLD_BY_RESULTS and not _is_figure(one)]
     return read
 
 

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import accumulate
 
 from contextlab.core.audit.extract.found import Found
@@ -24,6 +25,9 @@ from contextlab.core.evidence.commands import exit_code
 from contextlab.core.evidence.words import short
 
 PATH_NAMES = ("file_path", "path", "filename", "notebook_path", "file", "target_file")
+_OF_FILES = frozenset(PATH_NAMES)
+_EDITED_BY = (*PATH_NAMES, "old_str", "old_string")
+_OF_EDITORS = frozenset(_EDITED_BY)
 _WRITTEN = ("new_string", "content", "file_text", "new_str", "insert_text", "patch", "input")
 _COMMANDS = ("command", "cmd", "script")
 EDITING = frozenset(
@@ -62,9 +66,10 @@ HEAD, TAIL, LINES = 2_000, 4_000, 6
 
 def command_line(call: SourceItem) -> str:
     """The command line of a call, empty for one that has none."""
-    if call.argument(*PATH_NAMES, "old_str", "old_string"):
+    arguments = call.arguments
+    if not _OF_EDITORS.isdisjoint(arguments) and call.argument(*_EDITED_BY):
         return ""
-    given = next((call.arguments[name] for name in _COMMANDS if name in call.arguments), "")
+    given = next((arguments[name] for name in _COMMANDS if name in arguments), "")
     if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
         return str(given[-1] if len(given) == 3 and given[1].startswith("-") else " ".join(given))
     return given.strip() if isinstance(given, str) else ""
@@ -72,7 +77,7 @@ def command_line(call: SourceItem) -> str:
 
 def path_of(call: SourceItem) -> str:
     """The file that a call names, empty where it names none."""
-    return call.argument(*PATH_NAMES)
+    return "" if _OF_FILES.isdisjoint(call.arguments) else call.argument(*PATH_NAMES)
 
 
 def written_by(call: SourceItem) -> str:
@@ -96,7 +101,7 @@ def patched(call: SourceItem) -> list[str]:
 
 def is_editing(call: SourceItem) -> bool:
     """Whether a call changes the file that it names."""
-    tool = call.tool.lower().rpartition("__")[2]
+    tool = _tool_of(call.tool)
     if tool in ("str_replace_editor", "str_replace_based_edit_tool", "edit") and "command" in call.arguments:
         return call.argument("command") != "view"
     return tool in EDITING
@@ -104,8 +109,13 @@ def is_editing(call: SourceItem) -> bool:
 
 def is_reading(call: SourceItem) -> bool:
     """Whether a call reads the file that it names."""
-    tool = call.tool.lower().rpartition("__")[2]
-    return tool in READING or call.argument("command") == "view"
+    return _tool_of(call.tool) in READING or call.arguments.get("command") == "view"
+
+
+@lru_cache(maxsize=512)
+def _tool_of(name: str) -> str:
+    """A tool's own name, without its server's."""
+    return name.lower().rpartition("__")[2]
 
 
 def code_of(text: str) -> int | None:
@@ -129,11 +139,7 @@ def command_facts(call: SourceItem, line: str, outcome: str, failed: bool) -> li
         told if ended in ("", "0") else f"{told} (exit {ended})" if ended != "failed" else f"{told} (failed)"
     )
     start = max(0, call.text.find(line[:40]))
-    return [
-        Found(
-            COMMAND, " ".join(line.split())[:400], ended, shown, start, start + len(line), words=content(told)
-        )
-    ]  # fmt: skip
+    return [Found(COMMAND, " ".join(line.split())[:400], ended, shown, start, start + len(line))]
 
 
 def error_facts(item: SourceItem, reading: bool) -> list[Found]:

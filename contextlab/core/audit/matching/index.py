@@ -19,10 +19,13 @@ from contextlab.core.audit.language.orders import gives_order
 from contextlab.core.audit.language.pieces import marked
 from contextlab.core.audit.language.subjects import around
 from contextlab.core.audit.language.words import content
+from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.results import Fact, FactKind, Place
 
 LONGEST = 400_000
 """Characters of a text that are taken apart; behind them words are only searched for."""
+_PLACES = 20
+"""Places of the same figures that are looked at."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _PLAIN_ENDS = re.compile(r"[.!?\n](?:(?<=\n)\n*|\s+)")
 """The same for ASCII, where an end begins with a sign that can be looked for; the sign belongs to the sentence."""
@@ -73,6 +76,7 @@ class Index:
         self.text = narrow(text)
         self.close = self.text[:LONGEST]
         self._spots: dict[str, list[int]] = {}
+        self._figures: dict[str, list[tuple[int, frozenset[str]]]] = {}
 
     @cached_property
     def folded(self) -> str:
@@ -189,6 +193,17 @@ class Index:
     @cached_property
     def _line_ends(self) -> list[int]:
         return [match.start() for match in _LINE_END.finditer(self.text)]
+
+    def figures(self, form: str) -> list[tuple[int, frozenset[str]]]:
+        """The first places of figures, with the content words around each."""
+        found = self._figures.get(form)
+        if found is None:
+            found, at = [], find_word(self.text, form)
+            while at >= 0 and len(found) < _PLACES:
+                found.append((at, around(self.text, at, at + len(form))))
+                at = find_word(self.text, form, at + 1)
+            self._figures[form] = found
+        return found
 
     def context(self, one: Found) -> frozenset[str]:
         """The content words around one of its facts."""

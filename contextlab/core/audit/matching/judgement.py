@@ -62,6 +62,9 @@ class Case:
     """Places that already count as another value's change, by kind."""
     _suspects: dict[FactKind, list[tuple[str, int, Found]]] = field(default_factory=dict)
     _known: dict[tuple[FactKind, int, int], bool] = field(default_factory=dict)
+    _told: dict[tuple[str, ...], list[Found]] = field(default_factory=dict)
+    _agreeing: dict[tuple[tuple[str, ...], float], list[Found]] = field(default_factory=dict)
+    _unexplained: dict[tuple[str, ...], list[Found]] = field(default_factory=dict)
 
     def suspects(self, kind: FactKind) -> list[tuple[str, int, Found]]:
         """The words of a kind that are no fact of the source, each once, with their length."""
@@ -100,16 +103,55 @@ class Case:
         return known
 
     def _knows(self, one: Found) -> bool:
-        context = self.index.context(one)
+        context, amount = self.index.context(one), one.amount
+        assert amount is not None
         for dimension in dimensions(one):
-            for known in (*self.facts.amounts.get(dimension, ()), *self.said.get(dimension, ())):
-                assert known.amount is not None
-                assert one.amount is not None
-                if close(one.amount, known.amount, dimension) and (
-                    not known.words or not context or known.words & context
+            for value, several in self.facts.amounts_of(dimension).items():
+                if close(amount, value, dimension) and any(_meet(known.words, context) for known in several):
+                    return True
+            for known in self.said.get(dimension, ()):
+                if (
+                    known.amount is not None
+                    and close(amount, known.amount, dimension)
+                    and _meet(known.words, context)
                 ):
                     return True
         return self._in_results(one)
+
+    def told(self, dimensions: tuple[str, ...]) -> list[Found]:
+        """The text's numbers of these dimensions, those of the first before the others."""
+        made = self._told.get(dimensions)
+        if made is None:
+            made = self.index.amounts.get(dimensions[0], [])
+            for dimension in dimensions[1:]:
+                made = made + [one for one in self.index.amounts.get(dimension, ()) if one not in made]
+            self._told[dimensions] = made
+        return made
+
+    def agreeing(self, dimensions: tuple[str, ...], amount: float) -> list[Found]:
+        """Those that tell this amount of the first dimension."""
+        made = self._agreeing.get((dimensions, amount))
+        if made is None:
+            least, most = 0.8 * amount, 1.25 * amount  # further off nothing is close
+            made = self._agreeing[dimensions, amount] = [
+                one
+                for one in self.told(dimensions)
+                if one.amount is not None
+                and least <= one.amount <= most
+                and close(one.amount, amount, dimensions[0])
+            ]
+        return made
+
+    def unexplained(self, dimensions: tuple[str, ...]) -> list[Found]:
+        """Those that may be the change of another: the source never had them, or they have a name."""
+        made = self._unexplained.get(dimensions)
+        if made is None:
+            made = self._unexplained[dimensions] = [
+                one
+                for one in self.told(dimensions)
+                if not one.stale and one.amount is not None and (one.strong or not self.knows_amount(one))
+            ]
+        return made
 
     def _in_results(self, one: Found) -> bool:
         """Long results are not read for numbers: look there, for long ones alone, for short ones with their unit."""
@@ -140,6 +182,11 @@ class Case:
     def take(self, one: Found, value: str) -> bool:
         """Whether this place may count as the change of a value: of one value only."""
         return self.taken.setdefault((one.kind, one.start, one.end), value) == value
+
+
+def _meet(words: frozenset[str], context: frozenset[str]) -> bool:
+    """Whether two places share a word, or one of them has none."""
+    return not words or not context or not words.isdisjoint(context)
 
 
 def nearly(left: str, right: str) -> bool:

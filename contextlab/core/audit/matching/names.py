@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.extract.tokens import is_path
@@ -34,6 +35,10 @@ _PATHS = re.compile(r"[\w.-]+/[\w./-]+")
 _BUILT_IN = frozenset(
     "ValueError TypeError KeyError Exception RuntimeError Error IndexError AttributeError".split()
 )
+
+
+_is_name = lru_cache(maxsize=8192)(is_path)
+"""Many paths end in the same names."""
 
 
 def judge_path(case: Case, fact: Fact) -> Judgement:
@@ -72,7 +77,7 @@ def _path(case: Case, path: str) -> Judgement | None:
     if at < 0 and len(parts) == 1:
         at = index.folded.find(f"{parts[0]}/")
         at = at if at >= 0 or len(parts[0]) < 5 else find_word(index.folded, parts[0])
-    if at < 0 and len(parts) > 1 and len(parts[-1]) > 6 and not is_path(parts[-1]):
+    if at < 0 and len(parts) > 1 and len(parts[-1]) > 6 and not _is_name(parts[-1]):
         at = find_word(index.folded, parts[-1])  # a name that is no path by itself, like .dialyzerignore
     return kept(at, at + len(joined)) if at >= 0 else None
 

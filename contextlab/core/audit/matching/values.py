@@ -15,8 +15,7 @@ from __future__ import annotations
 from contextlab.core.audit.extract.dimensions import dimensions_of
 from contextlab.core.audit.extract.found import Found
 from contextlab.core.audit.kinds import PORT, QUANTITY, SETTING, VERSION
-from contextlab.core.audit.language.normalise import close, same_version
-from contextlab.core.audit.language.subjects import around as subjects_around
+from contextlab.core.audit.language.normalise import same_version
 from contextlab.core.audit.matching.corpus import find_word
 from contextlab.core.audit.matching.judgement import DROPPED, Case, Judgement, kept
 from contextlab.core.audit.matching.tokens import figures_of
@@ -34,20 +33,16 @@ _WORDY = frozenset({"port", "version", "config"})
 def judge_amount(case: Case, fact: Fact) -> Judgement:
     """A port, a number with a unit, a setting that is a number."""
     amount = float(fact.value)
-    dimension = "port" if fact.kind == PORT else fact.subject
-    same: list[Found] = []
-    others: list[Found] = []
-    for one in _told(case, fact):
-        agrees = one.amount is not None and close(one.amount, amount, dimension)
-        (same if agrees else others).append(one)
+    dimensions = dimensions_of(fact.kind, fact.subject, fact.text)
+    same = case.agreeing(dimensions, amount)
     for one in same:
         if not case.facts.is_anothers(fact, case.index.context(one)):
             return kept(one.start, one.end)
     if (raw := _raw(case, fact)) is not None:
         return raw
     best: tuple[float, Found] | None = None
-    for one in others:
-        score = _changes(case, fact, one)
+    for one in case.unexplained(dimensions):
+        score = 0.0 if one in same else _changes(case, fact, one)
         if score and (best is None or score > best[0]):
             best = score, one
     if best is not None and case.take(best[1], fact.value):
@@ -55,29 +50,15 @@ def judge_amount(case: Case, fact: Fact) -> Judgement:
     return DROPPED
 
 
-def _told(case: Case, fact: Fact) -> list[Found]:
-    found: list[Found] = []
-    for dimension in dimensions_of(fact.kind, fact.subject, fact.text):
-        told = case.index.amounts.get(dimension, [])
-        found = found + [one for one in told if one not in found] if found else told
-    return found
-
-
 def _raw(case: Case, fact: Fact) -> Judgement | None:
     """The figures as they were written, among words that they share."""
     for form in dict.fromkeys((figures_of(fact), fact.value)):
-        at = 0
-        for _ in range(20):
-            at = find_word(case.index.text, form, at)
-            if at < 0:
-                break
+        least = 1 if len(form) > 2 else 2
+        for at, around in case.index.figures(form):
             if fact.kind == PORT and len(form) >= 4:
                 return kept(at, at + len(form))
-            around = subjects_around(case.index.text, at, at + len(form))
-            least = 1 if len(form) > 2 else 2
             if len(around & (fact.words - _WORDY)) >= least:
                 return kept(at, at + len(form))
-            at += 1
     return None
 
 
