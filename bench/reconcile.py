@@ -1,12 +1,13 @@
 """Reconciliation over a corpus: does what the log shows, plus a hidden base, come to what the provider reported?
 
-    python -m bench.reconcile [FOLDER] [--json FILE]
+    python -m bench.reconcile [FOLDER] [--json FILE] [--held-out]
 
 Reads every Claude Code and Codex session below the folder (the outer project's corpus without one), counts its items,
 replays it as recorded and explains each step (core/audit/reconcile.py). Prints how many steps were compared and how
 far off they are: from one anchor per segment, at the ends of segments, and anchored anew at each step; how many rests
 lie inside their bands, by model and by steps since the anchor; and how many findings there are. Exits with 1 when a
-figure that the project promises is missed.
+figure that the project promises is missed. With --held-out each session is calibrated with what the other sessions of
+its format say (core/audit/evidence.py), as sessions are that come behind a fit.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from contextlab.adapters.data_folder import CHECKOUT
 from contextlab.adapters.tokens import counter
 from contextlab.cli._reading import sources
 from contextlab.cli._replaying import sessions_of
+from contextlab.core.audit.calibrate import Sample
+from contextlab.core.audit.evidence import State, chains, choose, weigh
 from contextlab.core.audit.reconcile import Measure, Sheet, Summary, share_below, sheets
 from contextlab.core.items import Reason
+from contextlab.core.measuring.calibrations import Calibrations
 from contextlab.core.measuring.models import plain_name
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.replaying.sizes import REASONING
@@ -48,13 +52,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=CORPUS)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--held-out", action="store_true")
     asked = parser.parse_args()
     groups: dict[str, Summary] = {}
     sessions: dict[str, int] = {}
     bands: dict[str, dict[str, list[bool]]] = {}
     for name in ("claude-code", "codex"):
         own = asked.folder / name
-        for assembler in _sessions(own if own.is_dir() else asked.folder):
+        assemblers = list(_sessions(own if own.is_dir() else asked.folder))
+        if asked.held_out:
+            hold_out(assemblers)
+        for assembler in assemblers:
             known = list(measures(assembler))
             found = list(sheets(known, starts_in_the_middle=in_the_middle(assembler)))
             _note_bands(bands.setdefault(name, {}), known, found)
@@ -83,6 +91,36 @@ def measures(assembler: Assembler) -> Iterator[Measure]:
             counted_items(report), step.number in marks, step.number in compactions, bool(step.restart),
             report.finding is not None, media, report.reasoning_tokens,
         )  # fmt: skip
+
+
+def hold_out(assemblers: list[Assembler]) -> None:
+    """Calibrate each session with what the others say."""
+    known: dict[str, list[tuple[int, list[Sample]]]] = {}
+    for number, assembler in enumerate(assemblers):
+        for model, chain in chains(_states(assembler)):
+            known.setdefault(model, []).append((number, chain))
+    for number, assembler in enumerate(assemblers):
+        others = {
+            model: [one for one in found if one[0] != number]
+            for model, found in known.items()
+            if any(one[0] == number for one in found)
+        }
+        chosen = {model: choose(model, weigh(found, model), "now") for model, found in others.items()}
+        assembler.timeline.calibrations = Calibrations({name: one for name, one in chosen.items() if one})
+
+
+def _states(assembler: Assembler) -> Iterator[tuple[State | None, bool]]:
+    for one, report in zip(measures(assembler), _reports(assembler), strict=True):
+        changed = one.marked or one.restart or one.changed or one.media > 0
+        if one.reported is None or one.counted is None or report.blocks is None or not one.model:
+            yield None, changed
+        else:
+            name = plain_name(one.model)
+            yield State(name, one.reported, one.counted, report.blocks, one.reasoning or 0), changed
+
+
+def _reports(assembler: Assembler) -> list[Report]:
+    return [result.report for result in RecordedReplayer(assembler.timeline, count=counter().count).run()]
 
 
 def counted_items(report: Report) -> int | None:

@@ -11,7 +11,6 @@ and without reasoning that went. Reasoning that came is taken off by its own siz
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,7 +19,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from contextlab.core.audit.calibrate import Sample
-from contextlab.core.audit.evidence import Evidence, choose, settled, weigh
+from contextlab.core.audit.evidence import Evidence, State, chains, choose, settled, weigh
 from contextlab.core.items import KINDS, Kind
 from contextlab.core.measuring.models import plain_name
 from contextlab.queries.reconcile import media_steps
@@ -55,18 +54,6 @@ _REPORT = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """A step as two of them are compared."""
-
-    model: str
-    reported: int
-    counted: int
-    """Without reasoning."""
-    blocks: int
-    reasoning: int
-
-
 def due(now: datetime | None = None) -> list[Run]:
     """A run for each workspace that has sessions and was not looked at for a day."""
     now = now or timezone.now()
@@ -99,7 +86,7 @@ def outdated() -> list[Run]:
 
 def perform(work: Work) -> Outcome:
     """Fit every model that the workspace's sessions name, and use what rests on enough."""
-    chains: dict[str, list[tuple[int, list[Sample]]]] = {}
+    found: dict[str, list[tuple[int, list[Sample]]]] = {}
     steps: dict[str, int] = {}
     looked_at = 0
     rows = Session.objects.filter(workspace=work.run.workspace, counted=True, input_tokens__isnull=False)
@@ -108,42 +95,23 @@ def perform(work: Work) -> Outcome:
         session = Session.objects.filter(pk=key).first()
         if session is None:
             continue
-        for model, chain in chains_of(session):
+        for model, chain in chains(_states(session)):
             if steps.get(model, 0) < MOST_SAMPLES:
                 steps[model] = steps.get(model, 0) + len(chain)
-                chains.setdefault(model, []).append((session.pk, chain))
+                found.setdefault(model, []).append((session.pk, chain))
         looked_at += session.steps
         work.check_in(looked_at, None, "comparing counts with reported figures")
         if looked_at >= MOST_STEPS:
             break
-    weighed = {model: weigh(found, model) for model, found in chains.items()}
+    weighed = {model: weigh(some, model) for model, some in found.items()}
     with transaction.atomic():
         work.still_ours("writing calibrations")
         changed = _write(work.run.workspace, weighed)
-    found = {"models": len(weighed), "steps": looked_at, "changed": len(changed)}
-    return Outcome(RunState.DONE if weighed else RunState.NOOP, found)
+    told = {"models": len(weighed), "steps": looked_at, "changed": len(changed)}
+    return Outcome(RunState.DONE if weighed else RunState.NOOP, told)
 
 
-def chains_of(session: Session) -> Iterator[tuple[str, list[Sample]]]:
-    """What each step of a session added, by model: steps that follow one another without a change between them."""
-    chain: list[Sample] = []
-    before: _State | None = None
-    for now, changed in _states(session):
-        follows = before is not None and now is not None and now.model == before.model
-        if changed or not follows or before is None or now is None or now.reasoning < before.reasoning:
-            if chain and before is not None:
-                yield plain_name(before.model)[:120], chain
-            chain = []
-        else:
-            reasoning = now.reasoning - before.reasoning
-            reported, counted = now.reported - before.reported - reasoning, now.counted - before.counted
-            chain.append(Sample(reported, counted, now.blocks - before.blocks))
-        before = now
-    if chain and before is not None:
-        yield plain_name(before.model)[:120], chain
-
-
-def _states(session: Session) -> Iterator[tuple[_State | None, bool]]:
+def _states(session: Session) -> Iterator[tuple[State | None, bool]]:
     """Each step of the recorded view, and whether something changed before it that no count explains."""
     view = View.objects.filter(session=session, name="recorded", revision=session.revision).first()
     if view is None:
@@ -161,7 +129,7 @@ def _states(session: Session) -> Iterator[tuple[_State | None, bool]]:
         yield _state(model, usage, report), changed
 
 
-def _state(model: str, usage: list[int | None], report: tuple[Any, ...] | None) -> _State | None:
+def _state(model: str, usage: list[int | None], report: tuple[Any, ...] | None) -> State | None:
     """None where something is not known."""
     known = [part for part in usage if part is not None]
     if report is None or not known or not model:
@@ -170,7 +138,7 @@ def _state(model: str, usage: list[int | None], report: tuple[Any, ...] | None) 
     if tokens is None or reasoning is None or blocks is None or not counted:
         return None
     text = composition[_REASONING] if len(composition) > _REASONING else 0
-    return _State(model, sum(known), tokens - text, blocks, reasoning)
+    return State(plain_name(model)[:120], sum(known), tokens - text, blocks, reasoning)
 
 
 def _write(workspace: Workspace, weighed: dict[str, Evidence]) -> list[str]:

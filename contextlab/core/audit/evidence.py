@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -32,6 +32,44 @@ SAME = 0.01
 
 Chain = Sequence[Sample]
 """Steps of a session that follow one another, without an anchor between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A step as it is compared with the one before: exact counts, and a reported input."""
+
+    model: str
+    """Its plain name."""
+    reported: int
+    counted: int
+    """Without reasoning."""
+    blocks: int
+    """Without reasoning."""
+    reasoning: int
+    """Calibrated tokens of it."""
+
+
+def chains(states: Iterable[tuple[State | None, bool]]) -> Iterator[tuple[str, list[Sample]]]:
+    """What steps added, by model: chains of steps that follow one another without a change between them.
+
+    Each step comes with whether something changed before it that no count explains; None = not all of it is known.
+    Reasoning that came is taken off by its own size; where some went, the chain ends.
+    """
+    chain: list[Sample] = []
+    before: State | None = None
+    for now, changed in states:
+        ends = before is None or now is None or changed or now.model != before.model
+        if ends or before is None or now is None or now.reasoning < before.reasoning:
+            if chain and before is not None:
+                yield before.model, chain
+            chain = []
+        else:
+            reasoning = now.reasoning - before.reasoning
+            reported, counted = now.reported - before.reported - reasoning, now.counted - before.counted
+            chain.append(Sample(reported, counted, now.blocks - before.blocks))
+        before = now
+    if chain and before is not None:
+        yield before.model, chain
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from contextlab.core.audit.evidence import (
     LEAST_STEPS,
     Chain,
     Evidence,
+    State,
+    chains,
     choose,
     settled,
     weigh,
@@ -22,7 +24,7 @@ from contextlab.core.measuring.calibrations import Calibrations, InUse, Origin, 
 MODEL, NEW = "claude-opus-4-5", "claude-opus-9"
 
 
-def chains(sessions: int, steps: int, ratios: list[float], block: float = 45) -> list[tuple[int, Chain]]:
+def made(sessions: int, steps: int, ratios: list[float], block: float = 45) -> list[tuple[int, Chain]]:
     """Sessions of a model, each with its own ratio."""
     chance = random.Random(4)
     found: list[tuple[int, Chain]] = []
@@ -36,14 +38,14 @@ def chains(sessions: int, steps: int, ratios: list[float], block: float = 45) ->
     return found
 
 
-def chosen(made: list[tuple[int, Chain]], model: str = NEW) -> InUse | None:
+def chosen(found: list[tuple[int, Chain]], model: str = NEW) -> InUse | None:
     """What a model is calibrated with, after these chains."""
-    return choose(model, weigh(made, model), "2026-11-30")
+    return choose(model, weigh(found, model), "2026-11-30")
 
 
 def test_a_fit_over_enough_sessions_replaces_the_table() -> None:
     """It says from how many steps of how many sessions, since when, and its band is that of sessions held out."""
-    found = chosen(chains(5, 80, [1.9]))
+    found = chosen(made(5, 80, [1.9]))
     assert found is not None
     assert found.origin is Origin.FITTED
     assert found.ratio == pytest.approx(1.9, abs=0.03)
@@ -57,12 +59,12 @@ def test_a_fit_over_enough_sessions_replaces_the_table() -> None:
 )
 def test_too_few_steps_or_sessions_leave_the_table(sessions: int, steps: int) -> None:
     """One long session says how that one is, not how a model is."""
-    assert chosen(chains(sessions, steps, [1.9])) is None
+    assert chosen(made(sessions, steps, [1.9])) is None
 
 
 def test_sessions_that_differ_make_a_wide_band() -> None:
     """What one session says is held against the others: an average is not called exact."""
-    alike, different = chosen(chains(6, 80, [1.9])), chosen(chains(6, 80, [1.4, 1.9, 2.4]))
+    alike, different = chosen(made(6, 80, [1.9])), chosen(made(6, 80, [1.4, 1.9, 2.4]))
     assert alike is not None
     assert different is not None
     assert different.band > 3 * alike.band
@@ -71,7 +73,7 @@ def test_sessions_that_differ_make_a_wide_band() -> None:
 def test_a_fit_that_is_further_off_than_the_table_is_not_used() -> None:
     """Then the table stays, with the band that the sessions here have under it."""
     table = of_table(MODEL)
-    worse = Evidence(weigh(chains(4, 80, [1.2]), MODEL).fit, 320, 4, 0.2, 0.1)
+    worse = Evidence(weigh(made(4, 80, [1.2]), MODEL).fit, 320, 4, 0.2, 0.1)
     found = choose(MODEL, worse, "2026-11-30")
     assert found == replace(
         table, origin=Origin.MEASURED, band=0.1, steps=320, sessions=4, since="2026-11-30"
@@ -81,7 +83,7 @@ def test_a_fit_that_is_further_off_than_the_table_is_not_used() -> None:
 
 def test_a_model_that_is_counted_with_its_own_tokenizer_is_never_fitted() -> None:
     """Its count is exact."""
-    assert chosen(chains(5, 80, [1.3]), "gpt-5.5") is None
+    assert chosen(made(5, 80, [1.3]), "gpt-5.5") is None
 
 
 def test_what_is_in_use_stays_while_a_new_fit_says_nearly_the_same() -> None:
@@ -102,3 +104,19 @@ def test_a_model_without_a_fit_has_the_table() -> None:
     assert known.among(["claude-haiku-4-5", None, "anthropic/claude-haiku-4-5"]).keys() == {
         "claude-haiku-4-5"
     }
+
+
+def test_only_steps_that_follow_one_another_are_compared() -> None:
+    """Over a change, another model, or a step of which not all is known, nothing is; reasoning is taken off."""
+    one, two = State("a", 1_000, 100, 2, 0), State("a", 1_500, 400, 4, 120)
+    gone = State("a", 1_600, 500, 5, 0)
+    assert list(chains([(one, False), (two, False)])) == [("a", [Sample(380, 300, 2)])]
+    for breaks in (
+        [(one, False), (two, True)],
+        [(one, False), (None, False), (two, False)],
+        [(two, False), (gone, False)],
+    ):
+        assert list(chains(breaks)) == []
+    assert list(chains([(one, False), (replace(two, model="b"), False)])) == []
+    both = [(one, False), (two, False), (one, True), (two, False)]
+    assert [len(chain) for _, chain in chains(both)] == [1, 1]
