@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from contextlab.store.models import OffloadRecord, Session
+from contextlab.store.models import CompactionJob, OffloadRecord, Session
 
 SHOWN = 100
 
@@ -44,6 +44,22 @@ def offloads(session: Session, below: int | None = None) -> OffloadPage:
     shown = found[:SHOWN]
     after = shown[-1][0] if len(found) > SHOWN else None
     return OffloadPage([OffloadLine(name, reason, at) for _, name, reason, at in shown], after)
+
+
+def offload_line(workspace_id: int, name: str) -> OffloadLine | None:
+    """Why and when the originals under an id were put aside."""
+    rows = OffloadRecord.objects.filter(workspace_id=workspace_id, offload=name)
+    found = rows.values_list("offload", "reason", "created_at").first()
+    return OffloadLine(*found) if found else None
+
+
+def put_aside_by(session: UUID, name: str) -> UUID | None:
+    """Run of the compaction that put the originals under an id aside; None where none of the newest did."""
+    jobs = CompactionJob.objects.filter(session__uid=session).exclude(offloads=[]).order_by("-id")
+    for run, offloads in jobs.values_list("run__uid", "offloads")[:SHOWN]:
+        if any(one["id"] == name for one in offloads):
+            return run
+    return None
 
 
 def session_of_offload(workspace_id: int, name: str) -> UUID | None:

@@ -62,7 +62,8 @@ def test_a_pause_names_the_part_that_is_too_big(client: Client, session: Any) ->
             rule=text[:60], threshold=5,
         )  # fmt: skip
     page = read(client.get(f"/sessions/{session.uid}/decisions?view=rules"))
-    assert "Paused: something is too big. the result of read_log (58,000 tokens)" in page.text
+    assert "Paused: something is too big. The result of read_log (58,000 tokens)." in page.text
+    assert page.all("a", href="?view=rules&outcome=paused")
     assert "the last three were of too little use" in page.text
 
 

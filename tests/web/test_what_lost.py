@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -12,6 +13,7 @@ from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
 from tests.services.memories.test_observing import SAMPLE
 from tests.services.test_audits import audited
+from tests.support.fake_openai import FakeOpenAI, says
 from tests.web.pages import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -49,6 +51,23 @@ def test_of_one_made_here(client: Client, session: Session) -> None:
     assert 'class="fv dropped"' in card
     CompactionJob.objects.update(revision=session.revision + 1)
     assert "The log was rewritten since" in client.get(address).content.decode()
+
+
+def test_what_stands_for_a_run_of_calls_counts_and_its_originals_lead_back(
+    client: Client, session: Session, settings: Any
+) -> None:
+    """A text that a model wrote in the place of calls is part of the memory: what it says is still visible."""
+    with FakeOpenAI(says("It counted F401 and F821 in middleware.py:44:36.")) as server:
+        settings.MODEL_BASE_URL, settings.MODEL_NAME = server.url, "small"
+        job = done(asked(session, before_step=60, policy="agentscope-auto-context", confirm=True))
+    assert (job.run.state, len(job.offloads)) == ("done", 2)
+    card = client.get(f"/compactions/{job.run.uid}/lost").content.decode()
+    assert "facts in the items that left" in card
+    assert "F821 Undefined name" not in card
+    name = job.offloads[0]["id"]
+    page = read(client.get(f"/offloads/{name}"))
+    assert "part of a run of tool calls that a summary stands for (strategy 1)" in page.text
+    assert page.all("a", href=f"/compactions/{job.run.uid}")
 
 
 def test_what_made_no_memory_lost_nothing(client: Client, session: Session) -> None:

@@ -1,4 +1,8 @@
-"""What a compaction that was made here lost, fact by fact: its summary is held against the items that left."""
+"""What a compaction that was made here lost, fact by fact: what it wrote is held against the items that left.
+
+What it wrote is its summary, and whatever stands in its memory that the log does not have: previews of originals that
+it put aside, texts that stand for a run of calls.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from contextlab.core.audit.auditing import ledger_of
 from contextlab.core.audit.results import Ledger
 from contextlab.core.items import LEFT_OUT
 from contextlab.services.compaction.foreseeing import MOST_CHARS, MOST_ITEMS
+from contextlab.services.compaction.versions import memory_of
 from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
 from contextlab.store.models import CompactionJob, MemoryVersion
@@ -28,7 +33,8 @@ def lost_by(workspace_id: int, run: UUID) -> Lost | None:
     """The facts of a finished compaction's items; None where it made no memory. Writes nothing, asks no model."""
     jobs = CompactionJob.objects.filter(run__uid=run, session__workspace_id=workspace_id)
     job = jobs.select_related("session").first()
-    memory = MemoryVersion.objects.filter(compaction=job).only("summary").first() if job else None
+    memories = MemoryVersion.objects.filter(compaction=job).select_related("view")
+    memory = memories.defer("payload").first() if job else None
     if job is None or memory is None:
         return None
     session = job.session
@@ -42,5 +48,7 @@ def lost_by(workspace_id: int, run: UUID) -> Lost | None:
     stayed: list[int] = []
     for first, last, verdict, _ in job.fates:
         (left if verdict in _GONE else stayed).extend(range(first, last + 1))
-    summary = memory.summary or ""
+    held = memory_of(session, memory.view.name, memory.version)
+    written = [item.text for item in held.snapshot.items if held.positions.get(item.id) is None]
+    summary = "\n\n".join([memory.summary or "", *written])
     return Lost(ledger_of(load_timeline(session), SessionTexts(session), left, stayed, summary=summary))

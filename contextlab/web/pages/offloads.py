@@ -27,7 +27,7 @@ def offloads(request: HttpRequest, uid: UUID) -> HttpResponse:
     opened = open_session(request, uid)
     found = reads.offloads(opened.session, number_in(request, "below"))
     values = {
-        "opened": opened, "session": opened.session, "nav": "sessions", "found": found,
+        "opened": opened, "session": opened.session, "nav": "compactions", "found": found,
         "total": reads.offload_count(opened.session), "tool": RELOAD_TOOL, "parameter": PARAMETER,
     }  # fmt: skip
     return render(request, "pages/offloads.html", values)
@@ -46,9 +46,10 @@ def offload(request: HttpRequest, name: str) -> HttpResponse:
     session = find_session(workspace.pk, of) if of else None
     most = SHOWN_BYTES // min(len(items), SHOWN_ITEMS)
     values = {
-        "opened": Opened(session, RECORDED, None) if session else None, "session": session, "nav": "sessions",
+        "opened": Opened(session, RECORDED, None) if session else None, "session": session, "nav": "compactions",
         "name": name, "items": [(item, *cut(item.text, most)) for item in items[:SHOWN_ITEMS]],
         "total": len(items), "tool": RELOAD_TOOL, "parameter": PARAMETER,
+        "line": reads.offload_line(workspace.pk, name), "run": reads.put_aside_by(of, name) if of else None,
     }  # fmt: skip
     return render(request, "pages/offload.html", values)
 
