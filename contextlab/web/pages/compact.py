@@ -12,8 +12,8 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from contextlab import tasks
-from contextlab.queries.marks import log_compaction_at
 from contextlab.queries.live import live_name
+from contextlab.queries.marks import log_compaction_at
 from contextlab.services import compaction
 from contextlab.services.compaction import BadRequest, Preview
 from contextlab.services.compaction.foreseeing import foresee
