@@ -24,6 +24,7 @@ from contextlab.core.replaying.resumed import Resuming, Stored
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise, Texts
 from contextlab.core.replaying.swift import Swift
+from contextlab.core.replaying.unfired import Unfired
 from contextlab.core.replaying.watched import Watched
 from contextlab.core.spans import Span
 from contextlab.core.timeline import Timeline
@@ -49,14 +50,15 @@ class Replayer:
         """
         projector = policy.projector if isinstance(policy, Policy) else policy
         sizes = Sizes(timeline, count)
-        self._compacting: Compacting | OnTop | Watched | None = None
-        self._engine: Compacting | OnTop | Stepwise | Swift
+        self._compacting: Compacting | OnTop | Unfired | Watched | None = None
+        self._engine: Compacting | OnTop | Stepwise | Swift | Unfired
         if isinstance(policy, Policy) and beginning is not None:
             on_top = fast(sizes, policy, beginning) or Continued(sizes, policy, texts, beginning)
             self._engine = self._compacting = on_top
             return
         if isinstance(policy, Policy) and policy.compaction is not None and not policy.needs_model:
-            self._engine = self._compacting = Compacting(sizes, policy, texts)
+            unfired = Unfired.of(sizes, policy, texts) or Compacting(sizes, policy, texts)
+            self._engine = self._compacting = unfired
             return
         budget = projector.as_budget() if isinstance(projector, Budgeted) else None
         self._engine = Stepwise(sizes, projector, texts) if budget is None else Swift(sizes, budget)

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextlab.core import Kind, Policy, Replayer, Verdict, parse_policy, verdicts_at
+from contextlab.core import Kind, Policy, Replayer, SpanWriter, Verdict, parse_policy, verdicts_at
 from contextlab.core.events import Cleared, Event, ItemEvent, SessionStart, StepEvent, TurnStart
 from contextlab.core.items import LEFT_OUT, Reason
+from contextlab.core.replaying.compacting import Compacting
+from contextlab.core.replaying.decisions import DecisionLog
+from contextlab.core.replaying.memory import Memory
 from contextlab.core.replaying.results import StepResult
+from contextlab.core.replaying.sizes import Sizes
+from contextlab.core.replaying.tape import Tape
+from contextlab.core.replaying.unfired import Unfired
+from contextlab.core.replaying.watch import Watch
 from contextlab.core.timeline import Assembler, Timeline
 from tests.core.sessions import random_timeline
 
@@ -158,6 +165,68 @@ def test_reports_and_spans_tell_the_same(trigger: dict[str, Any], seed: int) -> 
         assert report.head_end is not None
         assert report.tail_start is not None
         assert all(verdict in LEFT_OUT for verdict in verdicts[report.head_end : report.tail_start])
+
+
+BY_SIZES: list[dict[str, Any] | None] = [
+    {"kind": "never"},
+    {"kind": "items", "max_items": 9},
+    {"kind": "messages", "min_messages": 15},
+    {"kind": "tokens", "min_tokens": 300},
+    {"kind": "pending_turns", "min_turns": 3},
+    {"kind": "tool_result_size", "min_chars": 400},
+    {"kind": "tool_result_size", "min_chars": 200, "each": True},
+    {
+        "kind": "any_of",
+        "triggers": [{"kind": "items", "max_items": 30}, {"kind": "tokens", "min_tokens": 900}],
+    },
+    None,
+]
+"""Triggers that decide by sizes alone; without one the policy itself does."""
+
+
+@pytest.mark.parametrize("trigger", BY_SIZES)
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_sizes_decide_as_the_memory_itself(trigger: dict[str, Any] | None, seed: int) -> None:
+    """On any session the replay that goes by sizes decides and tells what the one that asks a live memory does."""
+    timeline = random_timeline(seed)
+    texts = [f"word {position} " * 9 for position in range(len(timeline))].__getitem__
+    projector = {"kind": "type_aware", "max_items": 9, "max_recent_tool_results": 1}
+    rules = {"kind": "rule_based", "keep_recent": 2, "max_items": 12}
+    by = policy(rules, trigger, projector=projector, require_gain=bool(seed % 2))
+    slow, fast = Compacting(Sizes(timeline), by, texts), Unfired.of(Sizes(timeline), by, texts)
+    assert fast is not None
+    told = zip(list(slow.run()), list(fast.run()), strict=True)
+    before, after = slow.writer.spans(), fast.spans()
+    for (step, one), (_, other) in told:
+        other.head_end, other.tail_start = (
+            one.head_end,
+            one.tail_start,
+        )  # the longest gap may be told otherwise
+        assert one == other
+        places = range(step.upto)
+        assert verdicts_at(before, step.number, places) == verdicts_at(after, step.number, places)
+    assert slow.decisions.runs == fast.decisions.runs
+    assert slow.fires == fast.fires
+
+
+@pytest.mark.parametrize("trigger", BY_SIZES)
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_sizes_decide_where_a_model_is_needed(trigger: dict[str, Any] | None, seed: int) -> None:
+    """The place at which a model is needed, and every figure up to it, are those that a live memory gives."""
+    timeline = random_timeline(seed)
+    by = policy({"kind": "llm_summary", "max_items": 12}, trigger)
+    replayer = Replayer(timeline, by)
+    assert len(list(replayer.run())) == len(timeline.steps)
+    memory, tape = Memory(Sizes(timeline), by, None), Tape(timeline, SpanWriter())
+    log = DecisionLog()
+    watch = Watch([], log)
+    for step, _ in tape.play():
+        memory.follow(tape)
+        watch.look(memory.session.auto.decide, step)
+    assert replayer.decisions == log.runs
+    assert replayer.fires == watch.fires
 
 
 def test_the_same_replay_twice() -> None:

@@ -26,6 +26,7 @@ from contextlab.core.compressors.model_summary import ModelSummary
 from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import EmptySummary
 from contextlab.core.items import Item, Kind, Reason, Verdict
+from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import count_turns
 from contextlab.core.projection import Fate, pair_up
 from contextlab.core.summarising.compressing import Metered, as_text, copies, needs_model, read_compressor
@@ -69,7 +70,13 @@ class IncrementalWindow:
 
     def should_compact(self, snapshot: Snapshot) -> Decision:
         """Due when more turns than `max_pending_turns` stand outside the summary."""
-        turns = count_turns(snapshot.items)
+        return self._judge(count_turns(snapshot.items))
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return self._judge(figures.turns)
+
+    def _judge(self, turns: int) -> Decision:
         rule = f"pending turns > {self.max_pending_turns:,}"
         return Decision(turns > self.max_pending_turns, rule, turns, self.max_pending_turns)
 

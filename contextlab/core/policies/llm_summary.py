@@ -26,7 +26,8 @@ from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Item
 from contextlab.core.language_model import ModelMessage, ModelReply
-from contextlab.core.policies.structured_summary import more_entries
+from contextlab.core.measuring.figures import Figures
+from contextlab.core.policies.structured_summary import by_entries, more_entries
 from contextlab.core.sections import keep_known_items, read_reply
 from contextlab.core.summarising.asking import SHORT, ask, is_too_long, summary_request
 from contextlab.core.summarising.cut import Entries, safe_cut, turn_boundary
@@ -67,6 +68,10 @@ class LlmSummary:
     def should_compact(self, snapshot: Snapshot) -> Decision:
         """Due when there are more entries than max_items."""
         return more_entries(snapshot, self.max_items)
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return by_entries(figures.entries, self.max_items)
 
     def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
         """Summarise what stands before the cut; raises ModelError."""

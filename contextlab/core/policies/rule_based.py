@@ -34,7 +34,8 @@ from contextlab.core.evidence.test_results import test_results
 from contextlab.core.evidence.todos import progress
 from contextlab.core.evidence.words import same
 from contextlab.core.items import Item
-from contextlab.core.policies.structured_summary import more_entries
+from contextlab.core.measuring.figures import Figures
+from contextlab.core.policies.structured_summary import by_entries, more_entries
 from contextlab.core.sections import HEADINGS, render_sections
 from contextlab.core.summarising.file_tracking import Files, cumulative, files_of
 from contextlab.core.summarising.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
@@ -84,6 +85,10 @@ class RuleBased:
     def should_compact(self, snapshot: Snapshot) -> Decision:
         """Due when there are more entries than max_items."""
         return more_entries(snapshot, self.max_items)
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return by_entries(figures.entries, self.max_items)
 
     def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
         """Summarise what stands before the newest entries; never fails."""

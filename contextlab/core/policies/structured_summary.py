@@ -21,6 +21,7 @@ from contextlab.core.budget import Budget
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.documents.options import LIMITS, read_budget
 from contextlab.core.items import Verdict
+from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import snapshot_entries
 from contextlab.core.projection import project
 from contextlab.core.report import Report
@@ -49,6 +50,10 @@ class StructuredSummary:
     def should_compact(self, snapshot: Snapshot | None) -> Decision:
         """Due when there are more entries than max_items."""
         return more_entries(snapshot, self.budget.max_items)
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return by_entries(figures.entries, self.budget.max_items)
 
     def compact(self, snapshot: Snapshot | None, deps: Deps) -> Outcome:
         """Keep what the budget keeps; never fails, and answers for an empty memory too."""
@@ -83,7 +88,11 @@ POLICY = StructuredSummary
 
 def more_entries(snapshot: Snapshot | None, limit: int | None) -> Decision:
     """The decision of policies that go by the number of entries: strictly more than the limit."""
-    entries = snapshot_entries(snapshot) if snapshot else 0
+    return by_entries(snapshot_entries(snapshot) if snapshot else 0, limit)
+
+
+def by_entries(entries: int, limit: int | None) -> Decision:
+    """The same, of so many entries."""
     if limit is None:
         return Decision(False, "no max_items", entries)
     return Decision(entries > limit, f"items > {limit:,}", entries, limit)

@@ -44,9 +44,15 @@ class Compacting:
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
+        return self.run_from(1)
+
+    def run_from(self, first: int) -> Iterator[tuple[Step, Report]]:
+        """Each step from the first one on, with its report; before it nothing was due."""
         tape = Tape(self.sizes.timeline, self.writer)
         for step, _ in tape.play():
             self._memory.follow(tape)
+            if step.number < first:
+                continue
             notes = self._compact(step)
             report = self._report(step, notes)
             report.source_faults = tape.faults()

@@ -142,7 +142,7 @@ class Continued(Compacting):
         if not self.policy.needs_model:
             return super()._compact(step)
         if self.watch.over or self._memory.texts is None:
-            note = self.watch.look(self._memory, step)
+            note = self.watch.look(self._memory.session.auto.decide, step)
             return [note] if note else []
         return self._tried(step)
 

@@ -33,20 +33,20 @@ class Swift:
         self._columns = Columns(sizes, budget)
         self._painter = CutPainter(self._columns, self.writer)
         self._reporter = CutReporter(self._columns, budget)
-        self._tape = Tape(sizes.timeline, self.writer)
+        self.tape = Tape(sizes.timeline, self.writer)
 
     def run(self) -> Iterator[tuple[Step, Report]]:
         """Each step with its report."""
         self._columns.sums.reports = True
         for step, cut, guard in self.cuts():
             report = self._reporter.report(cut, guard, step)
-            report.source_faults = self._tape.faults()
+            report.source_faults = self.tape.faults()
             self._painter.paint(cut, guard, step.number)
             yield step, report
 
     def cuts(self) -> Iterator[tuple[Step, Cut, PairGuard | None]]:
         """What each step sees: the cut and the guard's repairs, without a report and without spans."""
-        columns, tape = self._columns, self._tape
+        columns, tape = self._columns, self.tape
         cutter, guard = Cutter(columns, self.budget), CutGuard(columns, self.budget)
         for step, same in tape.play():
             if same < columns.size:

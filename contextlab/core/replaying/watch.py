@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from contextlab.core.compaction import Decision
 from contextlab.core.replaying.decisions import FAILED, NEEDS_MODEL, NOT_DUE, UNKNOWN, DecisionLog
 from contextlab.core.replaying.fires import Fire, fire_at
-from contextlab.core.replaying.memory import Memory
 from contextlab.core.timeline import Step
 
 
@@ -21,12 +21,12 @@ class Watch:
         self.over = False
         """Whether memory is not known any more."""
 
-    def look(self, memory: Memory, step: Step) -> str:
+    def look(self, decide: Callable[[], Decision], step: Step) -> str:
         """The note for the step's report; empty where nothing was due."""
         if self.over:
             return self.behind(step)
         try:
-            decision = memory.session.auto.decide()
+            decision = decide()
         except Exception as error:  # a trigger may be a stranger's
             self.decisions.add(step.number, None, FAILED, str(error))
             return ""

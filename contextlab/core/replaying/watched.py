@@ -13,12 +13,14 @@ the plain projection gives, in a time that does not grow with what stands in mem
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from contextlab.core.compaction import Decision
 from contextlab.core.policy import Policy
 from contextlab.core.replaying.continued import Continued
 from contextlab.core.replaying.decisions import MADE, DecisionLog
 from contextlab.core.replaying.fires import Fire
+from contextlab.core.replaying.gauge import Gauge
 from contextlab.core.replaying.memory import Memory
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.tape import Tape
@@ -43,6 +45,7 @@ class Watched:
         self._watch = Watch(self.fires, self.decisions)
         self._inner = inner
         self._timeline = sizes.timeline
+        self._gauge = Gauge.of(sizes, policy)
         self._memory = Memory(sizes, policy, None)
         self._go_on = go_on
         self.rest: Continued | None = None
@@ -58,8 +61,7 @@ class Watched:
             known = not self._watch.over
             if known:
                 next(steps)
-                self._memory.follow(tape)
-            if note := self._watch.look(self._memory, step):
+            if note := self._watch.look(partial(self._decide, tape), step):
                 report.notes.insert(0, note)
             if known and self._watch.over and (rest := self._resumed(step, tape.present())) is not None:
                 yield from self._beside(rest)
@@ -78,6 +80,13 @@ class Watched:
         for step, report in self._inner:
             report.notes.insert(0, rest.watch.behind(step))
             yield step, report
+
+    def _decide(self, tape: Tape) -> Decision:
+        """Whether a compaction is due; memory is looked at only where sizes do not tell."""
+        if self._gauge is not None:
+            return self._gauge.decide(tape)
+        self._memory.follow(tape)
+        return self._memory.session.auto.decide()
 
     def spans(self, plain: list[Span]) -> list[Span]:
         """The plain projection's spans, with those of the rest in their place."""

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from contextlab.core.compaction import Decision, Deps, Snapshot, Trigger
 from contextlab.core.documents.options import Options
 from contextlab.core.errors import PolicyError, UnknownNameError
+from contextlab.core.measuring.figures import Figures, judge_of
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,6 +34,16 @@ class AnyOfTrigger:
                 return decision
             rules.append(decision.rule)
         return Decision(False, " or ".join(rules) or "none given")
+
+    def judge(self, figures: Figures) -> Decision | None:
+        """The same by figures alone; None where one of its triggers needs more."""
+        judges = [judge_of(trigger) for trigger in self.triggers]
+        if None in judges:
+            return None
+        decisions = [decision for judge in judges if judge and (decision := judge(figures))]
+        rules = " or ".join(decision.rule for decision in decisions)
+        due = next((decision for decision in decisions if decision.due), None)
+        return due or Decision(False, rules or "none given")
 
 
 TRIGGER = AnyOfTrigger

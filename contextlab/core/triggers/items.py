@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.documents.options import Options
+from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import count_entries
 
 
@@ -25,7 +26,13 @@ class ItemsTrigger:
 
     def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:  # noqa: ARG002 - part of the protocol
         """Due or not, with the figures."""
-        measured = count_entries(snapshot.items)
+        return self._judge(count_entries(snapshot.items))
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return self._judge(figures.entries)
+
+    def _judge(self, measured: int) -> Decision:
         rule = f"items > {self.max_items:,}"
         return Decision(measured > self.max_items, rule, measured, self.max_items)
 

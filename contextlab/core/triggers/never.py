@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.documents.options import refuse_unknown
+from contextlab.core.measuring.figures import Figures
 
 
 @dataclass(slots=True, frozen=True)
@@ -23,6 +24,10 @@ class NeverTrigger:
         return cls()
 
     def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:  # noqa: ARG002 - part of the protocol
+        """Not due."""
+        return Decision(False, "never")
+
+    def judge(self, figures: Figures) -> Decision:  # noqa: ARG002 - whatever they are
         """Not due."""
         return Decision(False, "never")
 

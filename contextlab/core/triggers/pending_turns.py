@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.documents.options import Options
+from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import count_turns
 
 
@@ -25,7 +26,13 @@ class PendingTurnsTrigger:
 
     def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:  # noqa: ARG002 - part of the protocol
         """Due or not, with the figures."""
-        measured = count_turns(snapshot.items)
+        return self._judge(count_turns(snapshot.items))
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return self._judge(figures.turns)
+
+    def _judge(self, measured: int) -> Decision:
         rule = f"pending turns >= {self.min_turns:,}"
         return Decision(measured >= self.min_turns, rule, measured, self.min_turns)
 

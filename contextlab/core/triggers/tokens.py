@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.documents.options import Options
+from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import snapshot_tokens
 
 
@@ -25,7 +26,13 @@ class TokensTrigger:
 
     def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:
         """Due or not, with the figures."""
-        measured = snapshot_tokens(snapshot, deps.count)
+        return self._judge(snapshot_tokens(snapshot, deps.count))
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return self._judge(figures.tokens)
+
+    def _judge(self, measured: int) -> Decision:
         rule = f"tokens >= {self.min_tokens:,}"
         return Decision(measured >= self.min_tokens, rule, measured, self.min_tokens)
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.documents.options import Options
+from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import result_sizes
 
 
@@ -28,7 +29,13 @@ class ToolResultSizeTrigger:
     def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:  # noqa: ARG002 - part of the protocol
         """Due or not, with the figures."""
         sizes = result_sizes(snapshot.items)
-        measured = max(sizes, default=0) if self.each else sum(sizes)
+        return self._judge(max(sizes, default=0) if self.each else sum(sizes))
+
+    def judge(self, figures: Figures) -> Decision:
+        """The same by figures alone."""
+        return self._judge(figures.largest_result if self.each else figures.result_chars)
+
+    def _judge(self, measured: int) -> Decision:
         rule = f"{'largest tool result' if self.each else 'tool results'} >= {self.min_chars:,} chars"
         return Decision(measured >= self.min_chars, rule, measured, self.min_chars)
 
