@@ -12,6 +12,7 @@ from contextlab.queries import step as steps
 from contextlab.queries.calibrations import calibration_at
 from contextlab.queries.changes import Changes, Part
 from contextlab.queries.context import Entry, Fold, Gap
+from contextlab.queries.layered import steps_between
 from contextlab.queries.marks import Mark, read_marks
 from contextlab.queries.scope import Reading, Scope
 from contextlab.queries.shares import Share, shares
@@ -114,8 +115,9 @@ class StepPage:
         return self.report.projected_tokens if calibrated is None else calibrated
 
 
-def step_page(seen: Seen, number: int, wanted: Wanted) -> StepPage | None:
-    """The page of a step; None when the session has no such step."""
+def step_page(seen: Seen, number: int, wanted: Wanted, whole: Seen | None = None) -> StepPage | None:
+    """The page of a step; None when the session has no such step. `whole` is the view of which `seen` is the layer that
+    the step lies in: the steps beside it may lie in another one."""
     near = steps.read_around(seen, *steps.around(number))
     head = near.heads.get(number)
     if head is None:
@@ -126,8 +128,10 @@ def step_page(seen: Seen, number: int, wanted: Wanted) -> StepPage | None:
     used, outdated = calibration_at(seen.view_id, head.model)
     marks, reading, found = read_marks(seen, number), Reading(scope), differences.changes(scope)
     before, after = marks.around(number)
+    shared = whole is not None and not whole.recorded
+    lines = steps_between(whole or seen, *steps.around(number)) if shared else near.lines()
     return StepPage(
-        head, turn, seen.recorded, near.reports[number], scope, lines=near.lines(), compactions=marks.here,
+        head, turn, seen.recorded, near.reports[number], scope, lines=lines, compactions=marks.here,
         compaction_numbers=marks.numbers(), compaction_before=before, compaction_after=after, changes=found,
         shares=shares(reading), entries=entries(reading, wanted),
         parts=differences.listing(scope, found) if wanted.show == "changes" else (), calibration=used,

@@ -133,3 +133,8 @@ def test_on_a_branch_the_steps_before_it_have_their_reports(
     below, on_top = (opened(client, session, f"/turns/{turn}{view}").text for view in ("", query))
     assert "not projected" not in on_top
     assert below != on_top
+    for step in (hand.at_step - 1, hand.at_step):
+        page = opened(client, session, f"/steps/{step}{query}")
+        beside = page.text.partition("Context, in the order sent")[0].partition("Steps turn")[2]
+        assert beside
+        assert "unknown" not in beside

@@ -31,9 +31,9 @@ PART_WORDS = {
 
 def step(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
     """The page, or only its list of items for htmx."""
-    opened = open_page(request, uid).at(number)
-    session, wanted = opened.session, wanted_of(request)
-    page = step_page(opened.seen, number, wanted)
+    whole = open_page(request, uid)
+    opened, wanted = whole.at(number), wanted_of(request)
+    session, page = opened.session, step_page(opened.seen, number, wanted, whole.seen)
     if page is None:
         raise Http404("The session has no such step.")
     speller = Speller(opened, page.head.number, wanted.show, wanted.item, page.compaction_numbers)
