@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,11 +62,6 @@ class Held:
     """What had become of items of the log that are not in it; of a view of the log."""
     changed: frozenset[str] = frozenset()
     """Ids of items of the log that do not stand as they stand there: their result was cleared."""
-
-    @property
-    def log(self) -> dict[str, Item]:
-        """The items by their ids."""
-        return self.snapshot.once("by id", lambda: {item.id: item for item in self.snapshot.items})
 
     @property
     def counted(self) -> bool:
@@ -182,19 +177,23 @@ def _last_result(version: MemoryVersion) -> CompactResult | None:
     return read_result_answer(job.result, job.method) if job is not None and job.result else None
 
 
-def pack(held: Held, items: Iterable[Item]) -> bytes:
+def pack(held: Held, items: Collection[Item]) -> bytes:
     """Items as a version keeps them: those that stand as in the log by their name."""
-    log, places, changed = held.log, held.positions, held.changed
-
-    def stands(item: Item) -> bool:
-        mine = log.get(item.id)
-        return mine is not None and (mine is item or mine == item)
-
+    places, changed = held.positions, held.changed
+    as_read = items is held.snapshot.items
+    log = {} if as_read else _own(held, {item.id for item in items})
     rows = [
-        name if (name := item.id) in places and name not in changed and stands(item) else item_fields(item)
+        name
+        if (name := item.id) in places and name not in changed and (as_read or log.get(name) == item)
+        else item_fields(item)
         for item in items
     ]
     return zstandard.ZstdCompressor().compress(json.dumps(rows, separators=(",", ":")).encode("ascii"))
+
+
+def _own(held: Held, names: Container[str]) -> dict[str, Item]:
+    """The memory's own items of these names."""
+    return {item.id: item for item in held.snapshot.items if item.id in names}
 
 
 def unpack(payload: bytes) -> list[str | Item]:

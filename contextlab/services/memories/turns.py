@@ -94,7 +94,9 @@ def _turns(session: Session, places: list[Place]) -> list[TurnToRead]:
     return turns
 
 
-def _hashes(session: Session, first: int, end: int) -> Iterator[tuple[int, bytes | memoryview, int | None, int]]:
+def _hashes(
+    session: Session, first: int, end: int
+) -> Iterator[tuple[int, bytes | memoryview, int | None, int]]:
     """Position, hash, tokens and their estimate of each item of a stretch, in order."""
     records = ItemRecord.objects.filter(session=session, revision=session.revision).order_by("position")
     for start in range(first, end, STRETCH):
