@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max, Q
@@ -46,6 +47,7 @@ MOST_STEPS = 200_000
 
 MOST_VIEWS, MOST_VIEW_STEPS = 20, 20_000
 """Views that are made anew at one time, and their steps together (but one, however large)."""
+MOST_FAILED = 500
 
 _REASONING = KINDS.index(Kind.REASONING)
 _STEP = ("number", "model", "input", "cache_read", "cache_write", "restart")
@@ -73,6 +75,9 @@ def request(workspace: Workspace) -> Run:
 def outdated() -> list[Run]:
     """Runs for some of the views that were marked, newest sessions first; the rest waits for the next time."""
     waiting = View.objects.filter(recalibrate=True, stale=False).exclude(kind=View.Kind.BRANCH)
+    # What cannot be made any more (a policy whose parts are gone) must not be tried every minute.
+    failed = Run.objects.filter(kind=Run.Kind.PROJECT, state=RunState.FAILED).values_list("target", flat=True)
+    waiting = waiting.exclude(uid__in=[UUID(target) for target in failed.distinct()[:MOST_FAILED] if target])
     rows = waiting.select_related("session__workspace").order_by("-session__sort_at", "pk")[:MOST_VIEWS]
     found: list[Run] = []
     steps = 0

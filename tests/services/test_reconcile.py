@@ -234,3 +234,15 @@ def test_a_view_that_was_made_meanwhile_is_not_forgotten(
     monkeypatch.setattr(projection, "in_force", lambda key: next(answers, None) or now(key))
     fresh = import_well(write_log(tmp_path, "four"), Counting.ALL)
     assert View.objects.get(session=fresh, name="recorded").recalibrate
+
+
+def test_a_view_that_cannot_be_made_any_more_is_not_tried_again_and_again(three: list[Session]) -> None:
+    """Its policy is gone: one failed run, and the others are made."""
+    view, run = open_view(three[0], "last-n")
+    assert run is not None
+    perform(run)
+    fit_once()
+    View.objects.filter(pk=view.pk).update(policy={"version": 1, "projector": {"type": "gone"}})
+    assert [remake(), remake()] == [4, 0]
+    view.refresh_from_db()
+    assert view.recalibrate
