@@ -51,6 +51,8 @@ _RANK = {
     FactVerdict.CANNOT_TELL: 0.4,
     FactVerdict.KEPT: 0.2,
 }
+_KEPT, _DROPPED, _CHANGED = FactVerdict.KEPT, FactVerdict.DROPPED, FactVerdict.CHANGED
+_LOST = (_DROPPED, _CHANGED)
 
 
 @dataclass(slots=True, frozen=True)
@@ -101,11 +103,11 @@ class Bookkeeper:
 
     def _entry(self, fact: Fact, told: Case | None, remaining: Corpus, replacement: Replacement) -> Entry:
         said = judge(told, fact) if told is not None else None
-        if said is not None and said.verdict == FactVerdict.KEPT:
-            return Entry(fact, FactVerdict.KEPT, None, told.index.place(said.start, said.end), why=said.why)  # type: ignore[union-attr]
+        if said is not None and said.verdict == _KEPT:
+            return Entry(fact, _KEPT, None, told.index.place(said.start, said.end), why=said.why)  # type: ignore[union-attr]
         seen = seen_in(remaining, fact)
         if seen is not None:
-            return Entry(fact, FactVerdict.KEPT, None, None, seen, why="An item that stayed says it.")
+            return Entry(fact, _KEPT, None, None, seen, why="An item that stayed says it.")
         if said is not None and told is not None:
             place = told.index.place(said.start, said.end) if said.start >= 0 else None
             return Entry(fact, said.verdict, said.became, place, why=said.why)
@@ -113,11 +115,11 @@ class Bookkeeper:
             why = "The summary cannot be read."
             return Entry(fact, FactVerdict.CANNOT_TELL, why=why)
         why = "No item that stayed says it."
-        return Entry(fact, FactVerdict.DROPPED, why=why)
+        return Entry(fact, _DROPPED, why=why)
 
     def _later_on(self, entry: Entry, upto: int) -> Entry:
         """Whether what was lost came back later."""
-        if entry.verdict not in (FactVerdict.DROPPED, FactVerdict.CHANGED) or entry.fact.weight < LISTED:
+        if entry.verdict not in _LOST or entry.fact.weight < LISTED:
             return entry
         fact = entry.fact
         back = [
@@ -128,7 +130,7 @@ class Bookkeeper:
         if not back:
             return entry
         first = min(back)
-        stays = entry.verdict == FactVerdict.CHANGED or (
+        stays = entry.verdict == _CHANGED or (
             fact.kind in SENTENCES and self.extractor.source.item(first).voice == USER
         )
         return replace(entry, verdict=entry.verdict if stays else FactVerdict.RESUPPLIED, resupplied_at=first)
@@ -173,12 +175,12 @@ def _ledger(entries: list[Entry], facts: Facts, items: int, characters: int) -> 
     counts = Counter((entry.fact.kind, entry.verdict) for entry in entries)
     always, others = [], []
     for entry in entries:
-        if entry.fact.kind in ALWAYS or entry.verdict == FactVerdict.CHANGED:
+        if entry.fact.kind in ALWAYS or entry.verdict == _CHANGED:
             always.append(entry)
         elif entry.fact.weight >= LISTED:
             others.append(entry)
-    others.sort(key=lambda entry: -rank(entry))
-    listed = sorted(always + others[:MOST], key=lambda entry: (-rank(entry), entry.fact.position))
+    others = sorted(others, key=rank, reverse=True)[:MOST]
+    listed = sorted(always + others, key=lambda entry: (-rank(entry), entry.fact.position))
     shown = Counter((entry.fact.kind, entry.verdict) for entry in listed)
     folded = [
         Folded(kind, verdict, count - shown[kind, verdict])

@@ -20,7 +20,12 @@ from contextlab.core.timeline import FLAG_ERROR, FLAG_INJECTED, UNKNOWN, Timelin
 
 Texts = Callable[[int], str]
 USER, ASSISTANT, CALL, RESULT = "user", "assistant", "call", "result"
-_SPEAKING = (Kind.ASSISTANT, Kind.REASONING, Kind.SUMMARY)
+_CALL, _RESULT, _USER = Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.USER
+_VOICES = {
+    Kind.USER: USER, Kind.TOOL_CALL: CALL, Kind.ASSISTANT: ASSISTANT, Kind.REASONING: ASSISTANT,
+    Kind.SUMMARY: ASSISTANT,
+}  # fmt: skip
+"""Of the other kinds it is that of results."""
 
 
 @dataclass(slots=True)
@@ -44,7 +49,7 @@ class SourceItem:
     def arguments(self) -> dict[str, object]:
         """A call's arguments, empty where they are no JSON object."""
         if self._arguments is None:
-            self._arguments = dict(arguments_of(self.text)) if self.kind == Kind.TOOL_CALL else {}
+            self._arguments = dict(arguments_of(self.text)) if self.kind == _CALL else {}
         return self._arguments
 
     def argument(self, *names: str) -> str:
@@ -91,7 +96,7 @@ class Source:
             timeline.pairs[position],
         )
         partner = None if pair == UNKNOWN else pair
-        is_call, is_result = kind is Kind.TOOL_CALL, kind is Kind.TOOL_RESULT
+        is_call, is_result = kind is _CALL, kind is _RESULT
         return SourceItem(
             position,
             kind,
@@ -104,11 +109,9 @@ class Source:
         )
 
     def _voice(self, position: int, kind: Kind, injected: bool) -> str:
-        if kind is Kind.USER:
-            return RESULT if injected and position not in self._spoken else USER
-        if kind is Kind.TOOL_CALL:
-            return CALL
-        return ASSISTANT if kind in _SPEAKING else RESULT
+        if injected and kind is _USER and position not in self._spoken:
+            return RESULT
+        return _VOICES.get(kind, RESULT)
 
 
 _MADE = tuple(KINDS.index(kind) for kind in (Kind.ASSISTANT, Kind.REASONING, Kind.TOOL_CALL))

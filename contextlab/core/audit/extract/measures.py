@@ -17,6 +17,8 @@ _JOINTS = (
     "defaults to", "set to", "is now", "was set to", "equals", "stays at", "stays", "is", "of", "to", "at", "was", "be",
 )  # fmt: skip
 _SIGNS = (":=", "==", "=>", "->", "=", ":", "→", "设为", "改为", "为", "是", "は", "を", "に")
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_OF_NAMES = f"{_LETTERS}0123456789_.-"
 _GIVING = _SIGNS + _JOINTS
 NO_NOUN = frozenset(
     "the and for with about over under than only after before from into least most some all these those takes took "
@@ -53,6 +55,13 @@ def unit_behind(text: str, match: re.Match[str]) -> tuple[str, float, int]:
     return ("amount", factor, match.end()) if factor > 1 else ("", 1.0, 0)
 
 
+def word_before(before: str) -> str:
+    """The letters before a blank at the end of a text, in lower case; empty where something else stands there."""
+    if before[-1:] != " ":
+        return ""
+    return before[len(before[:-1].rstrip(_LETTERS)) : -1].lower()
+
+
 def name_before(before: str) -> str:
     """The name that a value is given to (ttl = 30, `ttl` is 30, ttl: 30, ttl of 30), empty where there is none."""
     left = before.rstrip(" `\"'*")
@@ -69,8 +78,6 @@ def name_before(before: str) -> str:
 
 def _last_name(text: str) -> str:
     text = text.rstrip(" `\"'*])")[-64:]
-    at = len(text)
-    while at and (text[at - 1].isalnum() or text[at - 1] in "_.-") and text[at - 1].isascii():
-        at -= 1
+    at = len(text.rstrip(_OF_NAMES))
     name = text[at:].strip(".-")
     return name if len(name) > 1 and not name[0].isdigit() else ""

@@ -22,7 +22,7 @@ from itertools import islice
 
 from contextlab.core.audit.extract.dates import date_at, month_date
 from contextlab.core.audit.extract.found import Found
-from contextlab.core.audit.extract.measures import NEXT, NO_NOUN, name_before, unit_behind
+from contextlab.core.audit.extract.measures import NEXT, name_before, unit_behind, word_before
 from contextlab.core.audit.extract.numerals import numerals
 from contextlab.core.audit.kinds import PORT, QUANTITY, SETTING, VERSION
 from contextlab.core.audit.language.normalise import (
@@ -199,12 +199,10 @@ def _measured(text: str, before: str, match: re.Match[str], amount: float) -> Fo
     if dimension:
         told = text[start:stop].strip()
         return _quantity(text, dimension, amount * factor, told, start, stop, before)
-    noun = _NOUN.search(before[-42:])
-    if noun is not None and amount >= 2:
-        last = noun.group(1).split()[-1].lower()
-        if last not in NO_NOUN and last in _COUNTED:
-            told = f"{noun.group(1)} {shown(amount)}"
-            return _quantity(text, f"n:{stem(last) or last}", amount, told, start, end, before)
+    last = word_before(before)
+    if last in _COUNTED and amount >= 2 and (noun := _NOUN.search(before[-42:])) is not None:
+        told = f"{noun.group(1)} {shown(amount)}"
+        return _quantity(text, f"n:{stem(last) or last}", amount, told, start, end, before)
     return None
 
 

@@ -41,6 +41,9 @@ Reader = Callable[[str], Iterator[Found]]
 LONGEST = 512
 _TOLD = re.compile(r"[0-9/_=\\#]|\w\.\w|::|\(\)|[a-z][A-Z]|E[A-Z]{4}|[a-z](?:Error|Exception)")
 _OPENING, _CLOSING = "([{<\"'`*,;:|>~!", ")]}>\"'`*.,;:!?|<"
+_AROUND = _OPENING + _CLOSING
+_SIGNS = re.compile(r"[/\\:=@#A-Z-]")
+"""What is not a name, the name of a file or a commit has one of these."""
 _URL = re.compile(
     r"([a-z][a-z0-9+.-]{1,15})://([^/?#\s:@]+(?::[^/?#\s@]*@[^/?#\s:]+)?)(?::(\d{1,5}))?([^\s]*)", re.I
 )
@@ -91,6 +94,8 @@ _JOINED = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z][A-Z]|::|\(\)\Z|\(")
 
 def facts_of(token: str, names: bool) -> tuple[Found, ...]:
     """What one word says; places count from its beginning. `names`: identifiers too."""
+    if not names and _SIGNS.search(token) is None and not _is_plain_fact(token):
+        return ()
     if not _TOLD.search(token) and token.lower() not in _BARE_NAMES:
         return ()
     word = token.lstrip(_OPENING)
@@ -104,6 +109,14 @@ def facts_of(token: str, names: bool) -> tuple[Found, ...]:
         if facts := tuple(reader(word)):
             return tuple(moved(one, skipped) for one in facts) if skipped else facts
     return ()
+
+
+def _is_plain_fact(token: str) -> bool:
+    """Whether a word without signs and capitals may be the name of a file, or a commit; else it can only be a name."""
+    name = token.strip(_AROUND).partition("(")[0]
+    if "." in name:
+        return name.rpartition(".")[2] in _EXTENSIONS or name in _BARE_NAMES
+    return name in _BARE_NAMES or _HEX.match(name) is not None
 
 
 def _readers(word: str, names: bool) -> Iterator[Reader]:

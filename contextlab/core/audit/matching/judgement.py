@@ -17,6 +17,7 @@ from contextlab.core.audit.matching.index import Index, folded_word
 from contextlab.core.audit.merging import Facts
 from contextlab.core.audit.results import Fact, FactKind, FactVerdict
 
+_KEPT, _PARTIAL = FactVerdict.KEPT, FactVerdict.PARTIAL
 _FIGURE = re.compile(r"\d")
 _TOO_COMMON = 200
 """Places of figures that are looked at: those that stand in more cannot be told apart."""
@@ -38,12 +39,12 @@ DROPPED = Judgement(FactVerdict.DROPPED, why="Nothing of it stands there.")
 
 def kept(start: int, end: int, why: str = "") -> Judgement:
     """It stands at this place."""
-    return Judgement(FactVerdict.KEPT, start, end, None, why)
+    return Judgement(_KEPT, start, end, None, why)
 
 
 def partial(start: int, end: int, why: str) -> Judgement:
     """Something of it stands at this place."""
-    return Judgement(FactVerdict.PARTIAL, start, end, None, why)
+    return Judgement(_PARTIAL, start, end, None, why)
 
 
 @dataclass
