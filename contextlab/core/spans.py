@@ -82,7 +82,7 @@ class SpanWriter:
         high, count = low, len(shelf)
         while high < count and shelf[high][0] <= last:
             high += 1
-        if low == high and what is None:
+        if high - low <= 1 and self._paint_simply(number, low, high, (first, last, what, step)):
             return
         _put(shelf, low, high, self._repaint(shelf[low:high], first, last, what, step), step)
         self._keep_order(number)
@@ -111,6 +111,29 @@ class SpanWriter:
                 return
         self._shelves.append([(first, last, what, step)])
         self._heads.append(first)
+
+    def _paint_simply(
+        self, number: int, low: int, high: int, paint: tuple[int, int, Painted | None, int]
+    ) -> bool:
+        """The frequent cases in short: nothing to change, and a hole in a single span. Whether it was one of them."""
+        first, last, what, step = paint
+        if low == high:
+            return what is None
+        shelf = self._shelves[number]
+        begin, end, old, since = shelf[low]
+        if begin > first or last > end:
+            return False
+        if old == what:
+            return True
+        if what is not None or since >= step:
+            return False
+        self._closed.append((since, first, last, old, step))
+        left = [(begin, first - 1, old, since)] if begin < first else []
+        if last < end:
+            left.append((last + 1, end, old, since))
+        shelf[low:high] = left
+        self._keep_order(number)
+        return True
 
     def _shelf_around(self, first: int, last: int) -> int:
         """The shelf of what is open in first..last and next to it; made one where there are several."""

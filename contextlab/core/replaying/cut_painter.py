@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Set as AbstractSet
 
 from contextlab.core.items import Reason, Verdict
 from contextlab.core.projecting.pair_guard import PairGuard
@@ -33,8 +34,8 @@ class CutPainter:
         self.columns = columns
         self.writer = writer
         self._last = Cut(0)
-        self._added: frozenset[int] = NOTHING
-        self._dropped: frozenset[int] = NOTHING
+        self._added: AbstractSet[int] = NOTHING
+        self._dropped: AbstractSet[int] = NOTHING
         self._cut_back = False
         """Whether what follows may be painted already, otherwise than it is now."""
 
@@ -55,14 +56,14 @@ class CutPainter:
     def paint(self, cut: Cut, guard: PairGuard | None, step: int) -> None:
         """Paint what this cut changes, from the step on."""
         last = self._last
-        added = frozenset(guard.added) if guard is not None else NOTHING
-        dropped = frozenset(guard.dropped) if guard is not None else NOTHING
-        singles = (added ^ self._added) | (dropped ^ self._dropped)
+        added: AbstractSet[int] = guard.added if guard is not None else NOTHING
+        dropped: AbstractSet[int] = guard.dropped if guard is not None else NOTHING
+        singles = {*(added ^ self._added), *(dropped ^ self._dropped)}
         self._last, self._added, self._dropped = cut, added, dropped
         stretches = self._changed(last, cut)
         for first, stop in stretches:
             self._stretch(first, stop, step)
-        singles = singles.union(self._thresholds(last, cut))
+        singles.update(self._thresholds(last, cut))
         if not singles:
             return
         stops = [stop for _, stop in stretches]

@@ -23,7 +23,7 @@ from contextlab.core.report import Report
 from contextlab.core.timeline import Step
 
 FEW = 2
-"""Stretches that are summed up anew at every step."""
+"""Bands at which the guard's work is summed up anew at every step."""
 NOTHING: frozenset[int] = frozenset()
 
 
@@ -84,14 +84,7 @@ class CutReporter:
 
     def _stretches(self, cut: Cut, known: int) -> Tally:
         """The sums of all stretches that are kept."""
-        stretches, sums = cut.kept(), self._sums
-        if len(stretches) <= FEW:
-            sums.clear()
-            tally = Tally(self.columns, cut)
-            for a, b in stretches:
-                tally.add_stretch(a, b)
-            return tally
-        same = 0
+        stretches, sums, same = cut.kept(), self._sums, 0
         for stretch, (there, _) in zip(stretches[:-1], sums, strict=False):
             if stretch != there or stretch[1] > known:
                 break
@@ -102,7 +95,8 @@ class CutReporter:
         for stretch in stretches[same:-1]:
             tally.add_stretch(*stretch)
             sums.append((stretch, tally.copy()))
-        tally.add_stretch(*stretches[-1])
+        for stretch in stretches[-1:]:
+            tally.add_stretch(*stretch)
         return tally
 
     def _apply_guard(self, tally: Tally, guard: PairGuard, known: int) -> None:
