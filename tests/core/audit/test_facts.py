@@ -147,3 +147,35 @@ def test_paths_of_one_file():
     assert groups.name("cart.py") == groups.name("./src/cart.py") == "/home/a/shop/src/cart.py"
     assert groups.name("util.py") == "util.py"
     assert len(groups.by_last["util.py"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("We stop — after three tries ✓ as before", "three tries"),
+        ("Stop after Two tries, not two of five", "Two tries"),
+        ("三次 then stop", "三次"),
+    ],
+)
+def test_numbers_in_words_are_read_among_signs_and_other_letters(text, shown):
+    """A dash, a tick or another alphabet hides no number that somebody wrote as a word."""
+    assert ("quantity", shown) in found(text)
+
+
+def test_one_numeral_belongs_to_one_noun():
+    """`two five seconds` is no five seconds: a word that another number took is not read again."""
+    assert ("quantity", "five seconds") not in found("two five seconds")
+
+
+def test_decisions_are_read_beside_signs():
+    """What an agent decided is a fact also where dashes and arrows stand around it."""
+    done = ledger(user("Which one?"), agent("→ We decided to use Redis — it is faster."), summary="Nothing.")
+    assert any(one.fact.kind == "decision" and "Redis" in one.fact.text for one in done.entries)
+
+
+def test_the_last_lines_of_a_failed_result_count():
+    """Of many lines that name an error the last six are facts."""
+    output = "Exit code 1\n" + "\n".join(f"fatal: cannot open part {letter}" for letter in "abcdefghij")
+    done = ledger(bash("make", output), summary="Nothing.")
+    told = {one.fact.text[-1] for one in done.entries if one.fact.kind == "error"}
+    assert told == set("efghij")
