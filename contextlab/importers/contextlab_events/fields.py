@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -31,6 +31,7 @@ TYPES: dict[str, type[Any]] = {
 MADE_BY_A_STEP = frozenset({Kind.ASSISTANT, Kind.REASONING, Kind.TOOL_CALL})
 """Items that belong to the last step unless they say otherwise."""
 
+Convert = Callable[[str, Any], Any]
 _MISSING = object()
 _ENVELOPE = frozenset({"type", "session", "ts", "json"})
 
@@ -47,17 +48,26 @@ class WrongEventError(ValueError):
 def build(made: type[Any], given: dict[str, Any], report: FileReport) -> Any:
     """An event from the keys of a line; raises WrongEventError for a key that is missing or of the wrong kind."""
     values: dict[str, Any] = {}
-    fields = [one for one in dataclasses.fields(made) if one.name != "place"]
-    for one in fields:
-        name = key_of(one.name)
+    fields, known = _FIELDS[made]
+    for attribute, name, convert, needed in fields:
         value = given.get(name, _MISSING)
         if value is not _MISSING:
-            values[one.name] = _CONVERT[str(one.type)](name, value)
-        elif one.default is dataclasses.MISSING:
+            values[attribute] = convert(name, value)
+        elif needed:
             raise WrongEventError(f"{name}: missing")
-    for key in given.keys() - {key_of(one.name) for one in fields} - _ENVELOPE:
+    for key in given.keys() - known:
         warn(report, f"key {clean(key)[:80]!r} of type {json_text(given.get('type'))} is not known")
     return made(**values)
+
+
+def _fields(made: type[Any]) -> tuple[Sequence[tuple[str, str, Convert, bool]], frozenset[str]]:
+    """Attribute, key, conversion and whether it is needed, of each field; and all keys that are known."""
+    fields = [one for one in dataclasses.fields(made) if one.name != "place"]
+    rows = [
+        (one.name, key_of(one.name), _CONVERT[str(one.type)], one.default is dataclasses.MISSING)
+        for one in fields
+    ]
+    return rows, _ENVELOPE | {name for _, name, _, _ in rows}
 
 
 def _text(name: str, value: Any) -> str:
@@ -109,7 +119,7 @@ def _media(name: str, value: Any) -> tuple[Media, ...]:
                  for one in value)  # fmt: skip
 
 
-_CONVERT: dict[str, Callable[[str, Any], Any]] = {
+_CONVERT: dict[str, Convert] = {
     "str": _text,
     "str | None": _maybe(_text),
     "int": lambda name, value: _number(name, value) or 0,
@@ -123,3 +133,8 @@ _CONVERT: dict[str, Callable[[str, Any], Any]] = {
     "tuple[str, ...]": _texts,
     "tuple[Media, ...]": _media,
 }
+_FIELDS = {made: _fields(made) for made in TYPES.values()}
+PLACED = tuple(
+    made for made in TYPES.values() if any(one.name == "place" for one in dataclasses.fields(made))
+)
+"""Events that say where they stand."""

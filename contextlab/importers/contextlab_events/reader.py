@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -24,6 +23,7 @@ from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.contextlab_events.fields import (
     FORMAT,
     MADE_BY_A_STEP,
+    PLACED,
     TYPES,
     VERSION,
     WrongEventError,
@@ -145,7 +145,7 @@ class Reader:
         if made not in (*_NAMELESS, ItemEvent, Usage) and not given.get("id"):
             given["id"] = session.names(given["type"])
         event = build(made, given, self.report)
-        if any(one.name == "place" for one in dataclasses.fields(made)):
+        if made in PLACED:
             event.place = record.place
         if isinstance(event, StepEvent):
             session.step = event.id

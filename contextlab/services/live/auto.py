@@ -32,6 +32,7 @@ from contextlab.services.compaction.requests import BadRequest, CompactRequest
 from contextlab.services.live.deciding import note, settle
 from contextlab.services.live.history import history_of
 from contextlab.services.live.memory import read_live
+from contextlab.services.live.versions import lock
 from contextlab.store.models import FINISHED, CompactionJob, Run, StepRecord, View
 
 UNDER_WAY = "under_way"
@@ -60,7 +61,7 @@ def evaluate(view: View) -> Evaluated | None:
     if policy.compaction is None:
         return None
     with transaction.atomic():
-        view = View.objects.select_for_update().select_related("session", "live").get(pk=view.pk)
+        view = lock(view)
         settle(view)
         held = read_live(view)
         if _awaits_results(held):

@@ -13,7 +13,7 @@ from django.db import transaction
 from contextlab.core.compaction import Snapshot
 from contextlab.services.compaction.committing import add_version
 from contextlab.services.live.memory import read_live
-from contextlab.services.live.versions import place
+from contextlab.services.live.versions import lock, place
 from contextlab.store.items import items_between
 from contextlab.store.models import CompactionRecord, LiveSession, MarkRecord, MemoryVersion, Session, View
 
@@ -26,7 +26,8 @@ def take_own(view: View) -> int:
     if not records.filter(number__gt=done).exists():
         return 0
     with transaction.atomic():
-        live = LiveSession.objects.select_for_update().get(view=view)
+        view = lock(view)
+        live = view.live
         fresh = list(records.filter(number__gt=live.log_compactions).order_by("number"))
         for record in fresh:
             _take(view, session, record)

@@ -26,6 +26,16 @@ def place(version: MemoryVersion, upto: int, log_compaction: int | None = None, 
     return LiveVersion.objects.create(memory=version, step=coming, upto=upto, log_compaction=log_compaction)
 
 
+def lock(view: View) -> View:
+    """The view as it is now, while nobody else changes its memory; within a transaction.
+
+    The session's row first, as whoever commits a compaction does: two that wait for each other would never end.
+    """
+    Session.objects.select_for_update().get(pk=view.session_id)
+    rows = View.objects.select_for_update(of=("self",)).select_related("session", "live")
+    return rows.get(pk=view.pk)
+
+
 def take_memory(view: View, number: int | None = None) -> Held:
     """The memory of the agent's next step, handed out: a version made from now on is that of a later step."""
     with transaction.atomic():
@@ -46,7 +56,7 @@ def restore_live(view: View, number: int) -> MemoryVersion:
     Raises BadRequest. Nothing is deleted.
     """
     with transaction.atomic():
-        View.objects.select_for_update().get(pk=view.pk)
+        view = lock(view)
         rows = MemoryVersion.objects.filter(view=view).select_related("live", "restored", "compaction")
         wanted, now = rows.filter(version=number).first(), rows.order_by("-version").first()
         if wanted is None or now is None:
