@@ -58,9 +58,12 @@ class Corpus:
         return self._starts[at] if at < len(self._starts) else len(self.text)
 
 
-def places_of(text: str, figures: str) -> Iterator[int]:
-    """Where figures stand on their own: not inside of another number."""
-    if figures[:1] in _DIGITS and figures[-1:] in _DIGITS and text.count(figures) > _HITS:
+def places_of(text: str, figures: str, thorough: bool = True) -> Iterator[int]:
+    """Where figures stand on their own: not inside of another number.
+
+    Unless `thorough`, a long row of places inside of other numbers ends the search.
+    """
+    if thorough and figures[:1] in _DIGITS and figures[-1:] in _DIGITS and text.count(figures) > _HITS:
         told = re.escape(figures)
         pattern = rf"{told}(?<![0-9]{told})(?<!\d[.,]{told})(?![0-9])(?![.,]\d)"
         yield from (match.start() for match in re.finditer(pattern, text))

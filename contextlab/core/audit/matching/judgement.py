@@ -21,6 +21,8 @@ _KEPT, _PARTIAL = FactVerdict.KEPT, FactVerdict.PARTIAL
 _FIGURE = re.compile(r"\d")
 _TOO_COMMON = 200
 """Places of figures that are looked at: those that stand in more cannot be told apart."""
+_THOROUGH = 64_000_000
+"""Characters of outputs that are searched to their end for figures, all searches of a summary together."""
 _FIGURES = re.compile(r"[vV]?([\d.,_]+)")
 
 
@@ -66,6 +68,7 @@ class Case:
     _told: dict[tuple[str, ...], list[Found]] = field(default_factory=dict)
     _agreeing: dict[tuple[tuple[str, ...], float], list[Found]] = field(default_factory=dict)
     _unexplained: dict[tuple[str, ...], list[Found]] = field(default_factory=dict)
+    _scanned: int = 0
 
     def suspects(self, kind: FactKind) -> list[tuple[str, int, Found]]:
         """The words of a kind that are no fact of the source, each once, with their length."""
@@ -169,7 +172,8 @@ class Case:
     def _near(self, figures: str, word: str, behind: bool) -> bool:
         """Whether an output has the figures with this word right behind them, or (a name) near."""
         text, size = self.outputs.text, len(word) + 2
-        places = list(islice(places_of(text, figures), _TOO_COMMON))
+        self._scanned += len(text)
+        places = list(islice(places_of(text, figures, self._scanned <= _THOROUGH), _TOO_COMMON))
         for at in places:
             end = at + len(figures)
             if word in (text[end : end + size] if behind else text[max(0, at - 16) : end + 16]).lower():
