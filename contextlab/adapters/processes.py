@@ -1,4 +1,4 @@
-"""Processes that must not outlive the one that started them, however that one ends; and how they collect garbage."""
+"""Processes that must not outlive the one that started them, however that one ends; and how they treat memory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import threading
 import time
 
 _PR_SET_PDEATHSIG = 1
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_LARGE, _KEPT = 64 * 1024, 128 * 1024
 
 
 def die_with_parent(parent: int, with_signal: int) -> None:
@@ -46,3 +48,18 @@ def collect_seldom() -> None:
     after every 700 of them costs some four percent of an import and finds nothing."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+def give_memory_back() -> None:
+    """For the same processes, with glibc: buffers of a batch go back to the system when they are let go.
+
+    Left alone it keeps what it once had for large blocks; a log of 1 GB then peaks some 50 MB higher.
+    """
+    if sys.platform != "linux":
+        return
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return  # another C library
+    set_option(_M_MMAP_THRESHOLD, _LARGE)
+    set_option(_M_TRIM_THRESHOLD, _KEPT)

@@ -38,10 +38,11 @@ def _load_vocabulary(**_: object) -> None:
 @worker_process_init.connect
 def _start_pool_process(**_: object) -> None:
     """A pool process must not outlive a worker that was killed, and it reads logs."""
-    from contextlab.adapters.processes import collect_seldom, exit_when_orphaned
+    from contextlab.adapters.processes import collect_seldom, exit_when_orphaned, give_memory_back
 
     exit_when_orphaned()
     collect_seldom()
+    give_memory_back()
 
 
 @worker_shutdown.connect
