@@ -90,6 +90,8 @@ def _taken_values(view: View, taken: Taken) -> dict[str, Any]:
         "read": taken.read,
         "steps": view.session.steps,
         "items": view.session.items,
+        "version": taken.version,
+        "by_agent": taken.by_agent,
         "decision": _decision_values(taken.decision),
     }
 

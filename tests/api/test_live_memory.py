@@ -313,3 +313,36 @@ def test_asking_may_wait_for_the_compaction(agent: Agent) -> None:
     assert error["place"] == "query: wait"
     work()
     assert agent.memory(wait=5)["version"] == 2
+
+
+def test_decisions_that_the_agent_made_itself(quiet: Agent, agent: Agent) -> None:
+    """They stand in the decision log of a session whose policy leaves them to it; wrong ones are named."""
+    told = quiet.send(
+        {
+            "type": "decision",
+            "step": 1,
+            "outcome": "not_due",
+            "rule": "items > 9",
+            "estimate": 3,
+            "threshold": 9,
+        },
+        {
+            "type": "decision",
+            "step": 2,
+            "outcome": "not_due",
+            "rule": "items > 9",
+            "estimate": 5,
+            "threshold": 9,
+        },
+        {"type": "decision", "step": 3, "outcome": "perhaps"},
+        {"type": "decision", "step": 0, "outcome": "made"},
+        {"type": "decision", "step": 3, "outcome": "made", "estimate": "many"},
+        {"type": "decision", "step": 3, "outcome": "failed", "reason": "the model was away", "more": 1},
+        {"type": "decision", "step": 3, "outcome": "failed", "reason": 5},
+    )
+    assert (told["taken"], told["skipped_total"], told["decision"]) == (2, 5, None)
+    log = quiet.api.get(quiet.at + "decisions/", view="live")
+    assert log["steps"] == {"not_due": 2}
+    assert (log["results"][0]["lowest"], log["results"][0]["highest"]) == (3, 5)
+    refused = agent.send({"type": "decision", "step": 1, "outcome": "made"})
+    assert (refused["taken"], refused["skipped"][0]["line"]) == (0, 1)

@@ -13,6 +13,7 @@ Nothing here reaches the agent: what goes wrong stands in the decision log.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -32,6 +33,7 @@ from contextlab.services.compaction.requests import BadRequest, CompactRequest
 from contextlab.services.live.deciding import note, settle
 from contextlab.services.live.history import history_of
 from contextlab.services.live.memory import read_live
+from contextlab.services.live.told import Told
 from contextlab.services.live.versions import lock
 from contextlab.store.models import FINISHED, CompactionJob, Run, StepRecord, View
 
@@ -68,6 +70,16 @@ def evaluate(view: View) -> Evaluated | None:
             return Evaluated(held.at_step, WAITING)
         found = _decided(view, policy, held)
         return _noted(view, found)
+
+
+def note_told(view: View, told: Sequence[Told]) -> None:
+    """Keep the decisions that an agent made itself, of a session whose policy leaves them to it."""
+    if not told:
+        return
+    with transaction.atomic():
+        view = lock(view)
+        for one in told:
+            note(view, one.step, one.decision, one.outcome, one.reason)
 
 
 def deps_of(held: Held) -> Deps:

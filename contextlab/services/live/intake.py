@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from contextlab.services import imports, projection
 from contextlab.services.actions import perform
 from contextlab.services.live import log
-from contextlab.services.live.auto import Evaluated, evaluate
+from contextlab.services.live.auto import Evaluated, evaluate, note_told
 from contextlab.services.live.log import Appended
 from contextlab.services.live.own import take_own
 from contextlab.services.runs import Priority
 from contextlab.services.work import Counting
-from contextlab.store.models import LogFile, Run, RunState, View
+from contextlab.store.models import LiveVersion, LogFile, Run, RunState, View
 
 PATIENCE = 20.0
 """Seconds that an answer waits for whoever is reading the log."""
@@ -33,6 +33,10 @@ class Taken:
     """Whether all of the log is in rows; else a worker goes on reading, and nothing was decided."""
     decision: Evaluated | None = None
     queued: list[Run] = field(default_factory=list)
+    version: int = 1
+    """Of the memory in force."""
+    by_agent: bool = False
+    """The agent made that version itself."""
 
 
 def take_events(view: View, body: bytes) -> Taken:
@@ -47,12 +51,29 @@ def take_events(view: View, body: bytes) -> Taken:
     if taken.read:
         own = take_own(view)
         taken.decision = evaluate(view)
+        _take_told(view, taken)
         if taken.decision is not None:
             taken.queued += taken.decision.queued
         if taken.lines.taken or own:
             view.refresh_from_db()
             taken.queued.append(projection.request(session, view, Priority.GREW))
+    newest = (
+        LiveVersion.objects.filter(memory__view=view).select_related("memory").order_by("-memory").first()
+    )
+    if newest is not None:
+        taken.version, taken.by_agent = newest.memory.version, newest.log_compaction is not None
     return taken
+
+
+def _take_told(view: View, taken: Taken) -> None:
+    """Keep the decisions that the agent made itself, where the session's policy leaves them to it."""
+    told = taken.lines.told
+    if taken.decision is None:
+        note_told(view, [one for _, one in told])
+        taken.lines.taken += len(told)
+        return
+    for line, _ in told:
+        taken.lines.skip(line, "decision: the policy of this session decides by itself")
 
 
 def read_up_to(file: LogFile, size: int, queued: list[Run]) -> bool:

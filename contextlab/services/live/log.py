@@ -29,6 +29,7 @@ from contextlab.core.events import SessionStart
 from contextlab.core.redaction import redact
 from contextlab.importers.contextlab_events import write_events
 from contextlab.importers.contextlab_events.lines import check_line
+from contextlab.services.live.told import Told, read_told
 from contextlab.store.models import LogFile, Session
 from contextlab.store.texts import read_raw
 
@@ -55,6 +56,8 @@ class Appended:
     skipped: list[tuple[int, str]] = field(default_factory=list)
     """(line of the request from 1, reason) of the first NAMED."""
     skipped_total: int = 0
+    told: list[tuple[int, Told]] = field(default_factory=list)
+    """Decisions that the agent made itself, with their lines; they stand in the decision log, not in this one."""
     size: int = 0
     """Bytes of the log behind it."""
 
@@ -130,6 +133,12 @@ def _checked(session: Session, body: bytes, found: Appended) -> list[tuple[str |
             continue
         if len(line) > LONGEST_LINE:
             found.skip(number, f"longer than {LONGEST_LINE >> 20} MB ({len(line):,} bytes)")
+            continue
+        if (told := read_told(line)) is not None:
+            if told.refused:
+                found.skip(number, told.refused)
+            else:
+                found.told.append((number, told))
             continue
         checked = check_line(line, session.native_id)
         if checked.reason:
