@@ -18,6 +18,7 @@ from contextlab.api.schema import CURSOR, LIMIT, VIEW, query
 from contextlab.core.replaying.decisions import OUTCOMES
 from contextlab.queries.decisions import RANGE_COLUMNS, decision_log, decisions_of
 from contextlab.queries.keyset import Key
+from contextlab.services.live.deciding import settle_of
 from contextlab.store.models.policies import PolicyDecisions
 
 
@@ -41,6 +42,7 @@ class DecisionList(ApiView):
         Neighbouring steps that came to the same are one run; `lowest` and `highest` are those of its estimates.
         """
         opened = self.open_view(request, uid)
+        settle_of(opened.session)
         outcome, first = text_in(request, "outcome", 20), number_in(request, "from", 1) or 1
         if outcome and outcome not in OUTCOMES:
             raise bad_value("query: outcome", f"outcome must be one of {', '.join(OUTCOMES)}.")

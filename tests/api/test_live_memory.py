@@ -346,3 +346,18 @@ def test_decisions_that_the_agent_made_itself(quiet: Agent, agent: Agent) -> Non
     assert (log["results"][0]["lowest"], log["results"][0]["highest"]) == (3, 5)
     refused = agent.send({"type": "decision", "step": 1, "outcome": "made"})
     assert (refused["taken"], refused["skipped"][0]["line"]) == (0, 1)
+
+
+def test_a_run_that_ended_badly_is_told_without_a_further_step(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks at the decision log reads what became of it; a trigger that breaks is a failure, too."""
+    monkeypatch.setattr("contextlab.core.policies.rule_based.RuleBased.compact", lambda *_: 1 / 0)
+    for number in (1, 2, 3):
+        agent.turn(number, LONG)
+    work()
+    told = agent.api.get(agent.at + "decisions/", view="live", outcome="failed")["results"]
+    assert "division by zero" in told[0]["reason"]
+    monkeypatch.setattr("contextlab.core.triggers.items.ItemsTrigger.decide", lambda *_: 1 / 0)
+    decision = agent.turn(4, LONG)["decision"]
+    assert (decision["outcome"], decision["reason"]) == ("failed", "ZeroDivisionError: division by zero")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.test import Client
 from contextlab.services.actions import perform
 from contextlab.store.models import LiveSession, Run
 from tests.api.conftest import Api
-from tests.api.test_live import LONG, TRIGGERED, Agent, work
+from tests.api.test_live import LONG, TRIGGERED, Agent, item, work
 from tests.factories import a_session
 
 ASKS = {
@@ -56,6 +57,15 @@ def test_the_session_says_how_its_agent_stands(client: Client, agent: Agent) -> 
     assert "items &gt; 5" in text
     assert f"/sessions/{agent.known['id']}/compact?view=live" in text
     assert "counterfactual" in read(client, page + "?view=keep-all")
+
+
+def test_the_panel_is_answered_where_something_changed(client: Client, agent: Agent) -> None:
+    """Nobody who reads it loses the place for a panel that is the same."""
+    at = f"/sessions/{agent.known['id']}/live"
+    seen = re.findall(r"live\?seen=(\w+)", read(client, at))[0]
+    assert client.get(f"{at}?seen={seen}").status_code == 204
+    agent.send(item("more", "user", "one more"))
+    assert client.get(f"{at}?seen={seen}").status_code == 200
 
 
 def test_before_the_first_event(client: Client, api: Api, settings: Any, tmp_path: Any) -> None:

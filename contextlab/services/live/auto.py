@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from contextlab.core.compaction import Decision, Deps
@@ -68,8 +68,7 @@ def evaluate(view: View) -> Evaluated | None:
         held = read_live(view)
         if _awaits_results(held):
             return Evaluated(held.at_step, WAITING)
-        found = _decided(view, policy, held)
-        return _noted(view, found)
+        return _noted(view, _safely_decided(view, policy, held))
 
 
 def note_told(view: View, told: Sequence[Told]) -> None:
@@ -101,12 +100,19 @@ def _noted(view: View, found: Evaluated) -> Evaluated:
     return found
 
 
+def _safely_decided(view: View, policy: Policy, held: Held) -> Evaluated:
+    """A policy or a trigger may be a stranger's, and compaction is not the agent's work."""
+    try:
+        return _decided(view, policy, held)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        return Evaluated(held.at_step, FAILED, f"{type(error).__name__}: {error}")
+
+
 def _decided(view: View, policy: Policy, held: Held) -> Evaluated:
     deps = deps_of(held)
-    try:
-        decision = policy.decide(held.snapshot, deps)
-    except Exception as error:  # a trigger may be a stranger's
-        return Evaluated(held.at_step, FAILED, str(error))
+    decision = policy.decide(held.snapshot, deps)
     found = Evaluated(held.at_step, NOT_DUE, decision=decision)
     if not decision.due:
         return found

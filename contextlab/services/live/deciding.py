@@ -19,7 +19,7 @@ from contextlab.core.replaying.decisions import (
     QUEUED,
 )
 from contextlab.store.figures import pack_figures, unpack_figures
-from contextlab.store.models import CompactionJob, Run, RunState, View
+from contextlab.store.models import CompactionJob, Run, RunState, Session, View
 from contextlab.store.models.policies import PolicyDecisions
 
 STOPPED = "stopped"
@@ -73,6 +73,13 @@ def settle(view: View) -> None:
         if row is not None and job.run.state in _ENDS:
             outcome, reason = ending(job.run, job.reason)
             PolicyDecisions.objects.filter(pk=row.pk).update(outcome=outcome, reason=reason)
+
+
+def settle_of(session: Session) -> None:
+    """The same for whoever looks at a session: no step need come first. Costs a question where nothing waits."""
+    rows = PolicyDecisions.objects.filter(view__session=session, view__kind=View.Kind.LIVE, outcome=QUEUED)
+    if rows.exists():
+        settle(session.views.get(kind=View.Kind.LIVE))
 
 
 def ending(run: Run, reason: str) -> tuple[str, str]:

@@ -22,6 +22,8 @@ from contextlab.store.models import LiveVersion, LogFile, Run, RunState, View
 PATIENCE = 20.0
 """Seconds that an answer waits for whoever is reading the log."""
 PAUSE = 0.03
+MOST_LATE = 500
+"""Logs that are looked after at once."""
 
 
 @dataclass(slots=True)
@@ -95,9 +97,10 @@ def read_up_to(file: LogFile, size: int, queued: list[Run]) -> bool:
 def unread() -> list[Run]:
     """Runs for logs that a server left unread when it died between appending and reading."""
     files = LogFile.objects.filter(origin=LogFile.Origin.API, path__startswith=str(log.folder()))
-    files = files.filter(forgotten_at=None).select_related("workspace").order_by("-id")
-    late = [file for file in files if log.size_of(file) > file.disk_size]
-    return [imports.request(file, Priority.GREW)[0] for file in late]
+    sizes = files.filter(forgotten_at=None).values_list("pk", "path", "disk_size")
+    late = [key for key, path, read in sizes if log.size_of(path) > read]
+    found = LogFile.objects.filter(pk__in=late[:MOST_LATE]).select_related("workspace")
+    return [imports.request(file, Priority.GREW)[0] for file in found]
 
 
 def _is_read(file: LogFile, size: int) -> bool:

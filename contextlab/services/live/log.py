@@ -117,10 +117,10 @@ def remove(file: LogFile) -> None:
         _forget(Path(file.path))
 
 
-def size_of(file: LogFile) -> int:
-    """Bytes of the log as it lies there; 0 before its first event."""
+def size_of(path: str) -> int:
+    """Bytes of a log as it lies there; 0 before its first event."""
     with suppress(OSError):
-        return os.stat(file.path).st_size
+        return os.stat(path).st_size
     return 0
 
 

@@ -13,6 +13,7 @@ from django.urls import path
 
 from contextlab.core.replaying.decisions import OUTCOMES
 from contextlab.queries.decisions import DecisionRange, decision_log, decisions_of
+from contextlab.services.live.deciding import settle_of
 from contextlab.web.decision_words import MEANINGS, WORDS, reason_words
 from contextlab.web.opened import Opened, number_in, open_page, open_session
 
@@ -34,6 +35,8 @@ class Chip:
 def decisions(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The page of a view: runs of steps that came to the same, with totals."""
     opened = open_page(request, uid)
+    if opened.live:
+        settle_of(opened.session)
     outcome = request.GET.get("outcome", "")
     outcome, first = outcome if outcome in OUTCOMES else "", number_in(request, "from") or 1
     found = decision_log(opened.view_id or 0, [outcome] if outcome else (), first, SHOWN + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_POST
 from contextlab.queries.live import live_state
 from contextlab.services.compaction import BadRequest
 from contextlab.services.live.allowing import allow_model, foreseen_cost
+from contextlab.services.live.deciding import settle_of
 from contextlab.store.models import Session, View
 from contextlab.web.decision_words import told
 from contextlab.web.errors import answer
@@ -21,20 +23,24 @@ from contextlab.web.opened import open_session
 
 def live_values(session: Session) -> dict[str, Any]:
     """What the panel shows; nothing for a session that was imported."""
+    settle_of(session)
     state = live_state(session)
     if state is None:
         return {}
+    digest = hashlib.sha256(repr(state).encode()).hexdigest()[:12]
     at = f"/api/sessions/{session.uid}/"
     return {"live": state, "decided": told(state.decision), "events_api": f"{at}events/",
-            "memory_api": f"{at}memory/?view={state.view}"}  # fmt: skip
+            "memory_api": f"{at}memory/?view={state.view}", "digest": digest}  # fmt: skip
 
 
 def panel(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """The panel as it is now."""
+    """The panel as it is now; nothing where it is as the page has it, so that nobody's focus is lost."""
     session = open_session(request, uid).session
     values = live_values(session)
     if not values:
         raise Http404("This session was imported: no agent lives in it.")
+    if request.GET.get("seen") == values["digest"]:
+        return HttpResponse(status=204)
     return render(request, "panels/live.html", values | {"session": session})
 
 
