@@ -126,7 +126,7 @@ _SQLITE_OPTIONS: dict[str, Any] = {
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-    "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY",
+    "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY",
 }
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
 try:

@@ -31,7 +31,7 @@ FIRST_BATCH = 500
 """Items after which a new session can be looked at."""
 
 BATCH = 4000
-BATCH_BYTES = 16 * 1024 * 1024
+BATCH_BYTES = 12 * 1024 * 1024
 """Bytes of the log after which a batch is written however few items came of them."""
 
 RAW_BATCH = 64
