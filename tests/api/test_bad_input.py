@@ -99,7 +99,7 @@ def test_a_cursor_of_another_order_is_refused(api: Api) -> None:
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 def test_reading_addresses_take_no_writes(api: Api, base: str, method: str) -> None:
     """405 with the methods that are allowed."""
-    for path in ("sessions/", base, base + "steps/"):
+    for path in ("usage/", base, base + "steps/"):
         response = getattr(api.client, method)("/api/" + path)
         assert Api.read(response, 405)["error"]["code"] == "method_not_allowed"
         assert "GET" in response["Allow"]
