@@ -55,6 +55,8 @@ def test_the_session_says_how_its_agent_stands(client: Client, agent: Agent) -> 
     assert "what the agent was given at each step" in text
     assert "counterfactual" not in text
     assert "items &gt; 5" in text
+    assert ">its page</a>" in text
+    assert "made by hand" not in text
     assert f"/sessions/{agent.known['id']}/compact?view=live" in text
     assert "counterfactual" in read(client, page + "?view=keep-all")
 
