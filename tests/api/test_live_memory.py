@@ -14,6 +14,7 @@ from contextlab.core.projection import project
 from contextlab.services.actions import perform
 from contextlab.services.live.answering import context_of
 from contextlab.services.live.memory import read_live
+from contextlab.services.live.replay import memories_of
 from contextlab.services.runs import claim
 from contextlab.store.models import CompactionJob, LiveVersion, MemoryVersion, Run, RunState, View
 from tests.api.conftest import Api
@@ -361,3 +362,18 @@ def test_a_run_that_ended_badly_is_told_without_a_further_step(
     monkeypatch.setattr("contextlab.core.triggers.items.ItemsTrigger.decide", lambda *_: 1 / 0)
     decision = agent.turn(4, LONG)["decision"]
     assert (decision["outcome"], decision["reason"]) == ("failed", "ZeroDivisionError: division by zero")
+
+
+def test_many_versions_are_read_in_one_go(quiet: Agent, django_assert_max_num_queries: Any) -> None:
+    """Of each the items, and nothing that has to be asked for along the way back to the first."""
+    for number in range(6, 14):
+        quiet.turn(number, LONG)
+        compact(quiet, keep_recent=2)
+    quiet.api.post(quiet.at + "branches/live/restore/", {"version": 3}, **JSON)
+    quiet.turn(14)
+    view = view_of(quiet)
+    with django_assert_max_num_queries(4 * 8 + 4):
+        found = memories_of(view)
+    assert [one.step for one in found] == sorted({one.step for one in found})
+    assert len(found) == 8  # of the last two for one step the later one counts
+    assert found[-1].name == "version 3 again (version 10)"

@@ -23,6 +23,8 @@ from contextlab.store.models import CompactionJob, Run, RunState, Session, View
 from contextlab.store.models.policies import PolicyDecisions
 
 STOPPED = "stopped"
+LOOKED_AT = 20
+"""Newest automatic compactions that may have ended since."""
 FIRED = (QUEUED, MADE, NOOP, FAILED, CONFLICT)
 _ENDS = {
     RunState.DONE: MADE, RunState.NOOP: NOOP, RunState.CONFLICT: CONFLICT, RunState.FAILED: FAILED,
@@ -68,8 +70,9 @@ def settle(view: View) -> None:
     if not waiting:
         return
     jobs = CompactionJob.objects.filter(base_view=view, trigger=CompactionJob.Trigger.AUTO)
-    for job in jobs.select_related("run").order_by("id"):
-        row = waiting.get((job.run.params.get("decision") or {}).get("step", 0))
+    newest = jobs.select_related("run").defer("policy", "raw_reply", "result", "fates", "events")
+    for job in newest.order_by("-id")[: len(waiting) + LOOKED_AT]:
+        row = waiting.pop((job.run.params.get("decision") or {}).get("step", 0), None)
         if row is not None and job.run.state in _ENDS:
             outcome, reason = ending(job.run, job.reason)
             PolicyDecisions.objects.filter(pk=row.pk).update(outcome=outcome, reason=reason)

@@ -2,62 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import IN_CONTEXT, LEFT_OUT, Item, Reason, Verdict
 from contextlab.core.projection import Fate
-from contextlab.core.replaying.continued import Beginning
+from contextlab.core.replaying.continued import SUMMARISED, Beginning
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.spans import Painted
-from contextlab.services.compaction.shown import jobs_of
 from contextlab.services.live.memory import read_version, result_of
-from contextlab.store.models import LiveVersion, MemoryVersion, View
+from contextlab.store.models import CompactionJob, LiveVersion, View
+
+Odd = dict[int, Painted]
+"""Positions that neither simply stand in a memory nor simply in its summary: dropped, or with a shorter text."""
 
 
 def memories_of(view: View) -> list[Beginning]:
     """The versions that came into force, in order; not the empty one that a session begins with."""
-    rows = LiveVersion.objects.filter(memory__view=view, memory__version__gt=1, step__lte=view.session.steps)
-    rows = rows.select_related(
-        "memory__compaction__run", "memory__restored__compaction", "memory__parent__live"
-    )
-    last: dict[int, LiveVersion] = {row.step: row for row in rows.order_by("memory__version")}
-    return [_beginning(view, row) for row in last.values()]
+    rows = LiveVersion.objects.filter(memory__view=view).order_by("memory__version")
+    rows = rows.select_related("memory__compaction__run", "memory__restored__compaction")
+    known = {row.memory_id: row for row in rows.defer("memory__compaction__raw_reply")}
+    last = {
+        row.step: row for row in known.values() if row.memory.version > 1 and row.step <= view.session.steps
+    }
+    wanted = {row.memory_id for row in last.values()}
+    odd: Odd = {}
+    found: list[Beginning] = []
+    for row in known.values():
+        odd = _odd_after(odd, row, known)
+        if row.memory_id in wanted:
+            found.append(_beginning(view, row, odd))
+    return found
 
 
-def _beginning(view: View, row: LiveVersion) -> Beginning:
+def _beginning(view: View, row: LiveVersion, odd: Odd) -> Beginning:
     version = row.memory
     items, places, _ = read_version(view.session, version)
-    fates = _fates(version)
     shown = tuple(_placed(item, places.get(item.id)) for item in items)
     snapshot = Snapshot(shown, version.summary, _result(row))
     due = _due(row)
     inside = set(places.values())
     return Beginning(
         row.step, row.upto, snapshot, "" if due is not None else _name(row),
-        {at: what for at, what in fates.items() if what[0] in LEFT_OUT and at not in inside},
+        {at: what for at, what in odd.items() if what[0] in LEFT_OUT and at not in inside},
         _tokens_before(row), due,
-        {at: Fate(*what) for at, what in fates.items() if at in inside and _is_short(what)},
+        {at: Fate(*what) for at, what in odd.items() if at in inside and what[0] in IN_CONTEXT},
     )  # fmt: skip
+
+
+def _odd_after(odd: Odd, row: LiveVersion, known: Mapping[int, LiveVersion]) -> Odd:
+    """The odd fates behind a version; those before it are given."""
+    version = row.memory
+    if version.restored_id is None:
+        return odd if version.compaction is None else _with_fates(odd, version.compaction.fates)
+    jobs: list[CompactionJob] = []
+    at = known.get(version.restored_id)
+    while at is not None:
+        before = at.memory
+        if before.compaction is not None and before.restored_id is None:
+            jobs.append(before.compaction)
+        at = known.get(before.restored_id or before.parent_id or 0)
+    found: Odd = {}
+    for job in reversed(jobs):
+        found = _with_fates(found, job.fates)
+    return found
+
+
+def _with_fates(odd: Odd, fates: Iterable[Sequence[Any]]) -> Odd:
+    """What one more compaction did to items of the log."""
+    found = dict(odd)
+    for first, last, verdict, reason in fates:
+        what = Verdict(verdict), Reason(reason) if reason else None
+        places = range(first, last + 1)
+        if what == SUMMARISED or what[0] in (Verdict.KEPT, Verdict.PINNED):
+            for place in places if what == SUMMARISED else ():
+                found.pop(place, None)
+        else:
+            found |= dict.fromkeys(places, what)
+    return found
 
 
 def _placed(item: Item, place: int | None) -> Item:
     """An item under the id that replays know: its position, where the log has it."""
     return replace(item, id=f"made {item.id}" if place is None else str(place))
-
-
-def _is_short(what: Painted) -> bool:
-    return what[0] in IN_CONTEXT and what[0] not in (Verdict.KEPT, Verdict.PINNED)
-
-
-def _fates(version: MemoryVersion) -> dict[int, Painted]:
-    """What the compactions that led to a version did to items of the log."""
-    found: dict[int, Painted] = {}
-    for job in jobs_of(version):
-        for first, last, verdict, reason in job.fates:
-            what = Verdict(verdict), Reason(reason) if reason else None
-            found |= dict.fromkeys(range(first, last + 1), what)
-    return found
 
 
 def _result(row: LiveVersion) -> CompactResult | None:
