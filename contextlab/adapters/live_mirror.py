@@ -21,6 +21,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ from contextlab.core import AgentSession, LiveItem, Snapshot
 from contextlab.core.agent.auto_compaction import COOL_DOWN, USELESS
 from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.items import Item, Kind
+from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.core.replaying.decisions import FAILED, MADE, NOOP, NOT_DUE, PAUSED
 
 MOST_WAITING = 10_000
@@ -74,6 +76,8 @@ class LiveMirror:
         self._delivered: set[str] = set()
         self._came: tuple[str, str] = (NOOP, "")
         """What the compaction before this step came to."""
+        self._before: int | None = None
+        """Tokens of memory before the compaction that is under way."""
         self._closed = threading.Event()
         self.dropped = 0
         """Events that found no place in the queue."""
@@ -108,9 +112,11 @@ class LiveMirror:
             return
         if event.kind == EventKind.BEFORE_COMPACT and isinstance(event.payload, Snapshot):
             self._items(event.payload.items)
+            self._before = snapshot_tokens(event.payload, session.deps.count)
         elif event.kind == EventKind.ON_COMPACT:
             self._came = MADE, ""
-            self._compacted(session.snapshot())
+            after = session.snapshot()
+            self._compacted(after, snapshot_tokens(after, session.deps.count))
         elif event.kind == EventKind.COMPACT_FAILED:
             self._came = FAILED, str(event.payload)
         elif event.kind == EventKind.STEP_START:
@@ -127,11 +133,14 @@ class LiveMirror:
                 self._sent.add(item.id)
                 self._put(_line(item))
 
-    def _compacted(self, after: Snapshot) -> None:
+    def _compacted(self, after: Snapshot, tokens: int) -> None:
         """Memory was replaced by the agent: what is kept, the summary, and behind it what was written anew."""
         name = f"compaction-{uuid4().hex[:12]}"
         keeps = [item.id for item in after.items if item.id in self._sent]
-        line: dict[str, Any] = {"type": "compaction", "id": name, "keeps": keeps, "trigger": "agent"}
+        line: dict[str, Any] = {
+            "type": "compaction", "id": name, "keeps": keeps, "trigger": "agent", "pre_tokens": self._before,
+            "post_tokens": tokens,
+        }  # fmt: skip
         self._put(line | ({"summary": f"{name}-text"} if after.summary else {}))
         if after.summary:
             self._put({"type": "item", "id": f"{name}-text", "kind": "summary", "text": after.summary})
@@ -167,7 +176,7 @@ class LiveMirror:
 
     def _put(self, line: dict[str, Any]) -> None:
         try:
-            self._waiting.put_nowait(line)
+            self._waiting.put_nowait({**line, "ts": datetime.now(UTC).isoformat(timespec="milliseconds")})
         except queue.Full:
             self.dropped += 1
 

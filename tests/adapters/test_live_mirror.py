@@ -16,7 +16,7 @@ from contextlab.core.policies.rule_based import RuleBased
 from contextlab.core.triggers.items import ItemsTrigger
 from contextlab.services.actions import perform
 from contextlab.services.compaction import memory_of, read_request, request_compaction
-from contextlab.store.models import MemoryVersion, Session
+from contextlab.store.models import CompactionRecord, MemoryVersion, Session
 from contextlab.store.models.policies import PolicyDecisions
 
 LONG = "and a good deal more was said about it " * 12
@@ -63,6 +63,10 @@ def test_what_the_agent_does_is_seen(lab: str) -> None:
     assert found.compactions >= 1
     outcomes = set(PolicyDecisions.objects.values_list("outcome", flat=True))
     assert outcomes == {"not_due", "made"}
+    assert found.last_at is not None
+    record = CompactionRecord.objects.filter(session=found).first()
+    assert record is not None
+    assert (record.trigger, (record.pre_tokens or 0) > (record.post_tokens or 0) > 0) == ("agent", True)
     held = memory_of(found)
     assert [item.text for item in held.snapshot.items] == [item.text for item in session.memory.items]
     assert held.snapshot.summary == session.memory.summary
