@@ -25,12 +25,13 @@ from bench.places import langchain
 from bench.replay_core import check
 from bench.report import Figure, Report, median_ratio
 from contextlab.core import Replayer, parse_policy
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import SessionStart
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.swift import Swift
-from contextlab.core.timeline import Assembler, Timeline
+from contextlab.core.timeline import Timeline
 
 LINEAR = 1.1
 CHECKED = 1_500

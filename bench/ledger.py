@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.audit.auditing import audit, ledger_of
 from contextlab.core.events import (
     Compaction,
@@ -34,7 +35,6 @@ from contextlab.core.events import (
     TurnStart,
 )
 from contextlab.core.items import Kind
-from contextlab.core.timeline import Assembler
 from contextlab.importers import read_file
 from contextlab.importers.base import UnknownFormat
 from contextlab.importers.discover import discover

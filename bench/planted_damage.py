@@ -26,6 +26,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from bench.planted_make import Planted, Transcript, make
+from contextlab.core.assembler import Assembler
 from contextlab.core.audit.auditing import audit
 from contextlab.core.audit.results import (
     Audit,
@@ -36,7 +37,6 @@ from contextlab.core.audit.results import (
     FactVerdict,
 )
 from contextlab.core.events import FileReport, SessionStart
-from contextlab.core.timeline import Assembler
 from contextlab.importers import read_file
 from contextlab.importers.base import Source
 

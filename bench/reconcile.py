@@ -23,6 +23,7 @@ from contextlab.adapters.data_folder import CHECKOUT
 from contextlab.adapters.tokens import counter
 from contextlab.cli._reading import sources
 from contextlab.cli._replaying import sessions_of
+from contextlab.core.assembler import Assembler
 from contextlab.core.audit.calibrate import Sample
 from contextlab.core.audit.evidence import State, chains, choose, weigh
 from contextlab.core.audit.reconcile import Measure, Sheet, Summary, share_below, sheets
@@ -32,7 +33,7 @@ from contextlab.core.measuring.models import plain_name
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.replaying.sizes import REASONING
 from contextlab.core.report import Report
-from contextlab.core.timeline import FLAG_MEDIA, Assembler
+from contextlab.core.timeline import FLAG_MEDIA
 from contextlab.importers.base import UnreadableFile
 
 CORPUS = CHECKOUT.parent / "shared" / "corpus"

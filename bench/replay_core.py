@@ -16,12 +16,13 @@ import sys
 import time
 
 from contextlab.core import BUILTINS, RecordedReplayer, Replayer, builtin, parse_policy, verdicts_at
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import ItemEvent, SessionStart, StepEvent, TurnStart, Usage
 from contextlab.core.items import Kind
 from contextlab.core.policy import Policy
 from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import Stepwise
-from contextlab.core.timeline import Assembler, Timeline
+from contextlab.core.timeline import Timeline
 
 SECONDS = 2.0
 """About one CPU second is the aim; twice that is allowed for, machines differ."""

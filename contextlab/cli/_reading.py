@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import FileReport, ItemEvent, SessionStart
 from contextlab.core.items import Kind
 from contextlab.core.measuring.tokens import TokenCounter
-from contextlab.core.timeline import Assembler, ItemRow
+from contextlab.core.timeline import ItemRow
 from contextlab.importers import read_file
 from contextlab.importers.base import Source
 from contextlab.importers.discover import discover

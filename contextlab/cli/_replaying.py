@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.cli._reading import Counting, Read, read
+from contextlab.core.assembler import Assembler
 from contextlab.core.items import IN_CONTEXT, KINDS, Injected, Item, Kind, Reason, Verdict
 from contextlab.core.measuring.tokens import TokenCounter
 from contextlab.core.measuring.window import limit_of
@@ -22,7 +23,6 @@ from contextlab.core.timeline import (
     FLAG_NO_RESULT_NEEDED,
     FLAG_OPENS_TURN,
     UNKNOWN,
-    Assembler,
     ItemRow,
     Timeline,
 )

@@ -6,11 +6,12 @@ import argparse
 from typing import Any
 
 from contextlab.cli._reading import complain, print_json, read, sources
+from contextlab.core.assembler import Assembler
 from contextlab.core.audit.answers import audit_answer
 from contextlab.core.audit.auditing import audit
 from contextlab.core.audit.results import Audit, ConsequenceKind, FactKind, FactVerdict
 from contextlab.core.items import Injected
-from contextlab.core.timeline import Assembler, ItemRow
+from contextlab.core.timeline import ItemRow
 from contextlab.importers import UnreadableFile
 from contextlab.importers.base import Source
 

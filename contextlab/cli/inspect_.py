@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from contextlab.cli._reading import Read, print_json, read, shown, sources, table
+from contextlab.core.assembler import Assembler
 from contextlab.core.items import KIND_CODE, Kind
-from contextlab.core.timeline import Assembler
 from contextlab.importers import UnreadableFile
 from contextlab.importers.base import Source
 

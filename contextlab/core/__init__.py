@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlab.core.agent.live import Compaction, Context
     from contextlab.core.agent.rag import Chunk, RagContext, assemble_chunks, remaining_tokens
     from contextlab.core.agent.session_events import EventKind, SessionEvent
+    from contextlab.core.assembler import Assembler
     from contextlab.core.budget import Budget
     from contextlab.core.codec import dump_snapshot, load_snapshot
     from contextlab.core.compaction import CompactResult, Decision, Deps, Line, Outcome, Sections, Snapshot
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from contextlab.core.report import Report
     from contextlab.core.session import AgentSession
     from contextlab.core.spans import Span, SpanWriter, verdicts_at
-    from contextlab.core.timeline import Assembler, Timeline
+    from contextlab.core.timeline import Timeline
 
 _HOMES = {
     "agent.live": "Compaction Context",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import (
     Cleared,
     Compaction,
@@ -16,7 +17,7 @@ from contextlab.core.events import (
     Usage,
 )
 from contextlab.core.items import Injected, Kind, Reason, Verdict
-from contextlab.core.timeline import FLAG_PINNED, Assembler, Timeline
+from contextlab.core.timeline import FLAG_PINNED, Timeline
 
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-5", "gpt-5.5", "other", None)
 

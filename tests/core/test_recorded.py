@@ -7,10 +7,11 @@ import random
 import pytest
 
 from contextlab.core import Reason, Replay, Verdict, replay_recorded, verdicts_at
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import Cleared, Compaction, Event, ItemEvent, Note, SessionStart, StepEvent, Usage
 from contextlab.core.items import Injected, Kind
 from contextlab.core.spans import Painted
-from contextlab.core.timeline import Assembler, Timeline
+from contextlab.core.timeline import Timeline
 
 OPUS, SONNET, GPT = "claude-opus-4-5", "claude-sonnet-4-5", "gpt-5.5"
 KEPT: Painted = (Verdict.KEPT, None)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlab.core import Kind, Policy, Replayer, SpanWriter, Verdict, parse_policy, verdicts_at
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import Cleared, Event, ItemEvent, SessionStart, StepEvent, TurnStart
 from contextlab.core.items import LEFT_OUT, Reason
 from contextlab.core.replaying.compacting import Compacting
@@ -19,7 +20,7 @@ from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.tape import Tape
 from contextlab.core.replaying.unfired import Unfired
 from contextlab.core.replaying.watch import Watch
-from contextlab.core.timeline import Assembler, Timeline
+from contextlab.core.timeline import Timeline
 from tests.core.sessions import random_timeline
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from contextlab.core import Kind, Policy, Replayer, Verdict, parse_policy, verdicts_at
+from contextlab.core.assembler import Assembler
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.events import Event, ItemEvent, SessionStart, StepEvent, TurnStart
 from contextlab.core.items import LEFT_OUT, Reason
 from contextlab.core.replaying.continued import Beginning
 from contextlab.core.replaying.results import StepResult
 from contextlab.core.replaying.stepwise import item_of
-from contextlab.core.timeline import Assembler, Timeline
+from contextlab.core.timeline import Timeline
 from tests.core.test_replay_compacting import MODEL, session
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from contextlab.core import Item, Kind, faults_of
 from contextlab.core.agent.session_events import EventKind, SessionEvent
+from contextlab.core.assembler import Assembler
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.events import Compaction as CompactionEvent
@@ -22,7 +23,6 @@ from contextlab.core.spans import verdicts_at
 from contextlab.core.summarising.cut import Entries, safe_cut
 from contextlab.core.summarising.outcomes import replaced_by_summary
 from contextlab.core.testing import ScriptedModel
-from contextlab.core.timeline import Assembler
 
 from .memories import entries, memory_of, session_of
 from .reports import expected, given

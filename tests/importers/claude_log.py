@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import (
     Cleared,
     Compaction,
@@ -23,7 +24,6 @@ from contextlab.core.events import (
     TurnStart,
     Usage,
 )
-from contextlab.core.timeline import Assembler
 from contextlab.importers import claude_code
 from contextlab.importers.streams import Source
 

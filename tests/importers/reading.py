@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import Event, FileReport, ItemEvent, SessionStart
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.spans import verdicts_at
-from contextlab.core.timeline import Assembler
 from contextlab.importers import read_file
 from contextlab.importers.streams import Source
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import FileReport, SessionStart
-from contextlab.core.timeline import Assembler
 from contextlab.importers import read_file
 from contextlab.importers.base import Source
 from contextlab.services import imports

@@ -4,8 +4,9 @@ import random
 
 import pytest
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import SessionStart
-from contextlab.core.timeline import Assembler, Step
+from contextlab.core.timeline import Step
 from contextlab.services.ingest import lean
 from contextlab.services.ingest.lean import Ids, Steps, StepsById, Strings, lean_assembler
 from tests.importers.claude_log import read

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 import zstandard
 from django.utils import timezone
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import Compaction, ItemEvent, SessionStart, StepEvent, TurnStart, Usage
 from contextlab.core.items import KIND_CODE, KINDS, VERDICT_CODE, Kind, Media, Verdict
 from contextlab.core.policy import BUILTINS, policy_hash
 from contextlab.core.spans import Span
-from contextlab.core.timeline import Assembler, ItemRow, item_flags
+from contextlab.core.timeline import ItemRow, item_flags
 from contextlab.queries.fates import is_left_out
 from contextlab.store.models import (
     CompactionRecord,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import FileReport, SessionStart
-from contextlab.core.timeline import Assembler
 from contextlab.importers import read_file
 from contextlab.importers.base import Source
 from contextlab.services.ingest.moments import moment

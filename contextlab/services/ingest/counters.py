@@ -8,9 +8,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import SessionStart
 from contextlab.core.items import KIND_CODE, Kind
-from contextlab.core.timeline import Assembler, Step
+from contextlab.core.timeline import Step
 from contextlab.services.ingest.moments import moment
 from contextlab.services.ingest.rows import short_id, tokens_or_none
 from contextlab.store.bulk import clean_text

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, overload
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import SessionStart
-from contextlab.core.timeline import Assembler, Step, Timeline
+from contextlab.core.timeline import Step, Timeline
 from contextlab.services.ingest.moments import moment
 
 T = TypeVar("T")

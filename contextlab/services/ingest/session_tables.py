@@ -6,8 +6,8 @@ and steps that became known better behind the last one, are compared as a whole 
 
 from __future__ import annotations
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.events import Usage
-from contextlab.core.timeline import Assembler
 from contextlab.services.ingest import rows
 from contextlab.services.ingest.lean import from_place
 from contextlab.services.ingest.tables import Table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from contextlab.core.assembler import Assembler
 from contextlab.core.audit.auditing import audit, ledger_of
 from contextlab.core.audit.results import Audit, CompactionAudit, Entry, FactKind, Ledger
 from contextlab.core.events import (
@@ -17,7 +18,6 @@ from contextlab.core.events import (
     TurnStart,
 )
 from contextlab.core.items import Kind
-from contextlab.core.timeline import Assembler
 
 Said = tuple[str, ...]
 """`(user | assistant, text)` or `(call, tool, arguments as JSON, result[, "failed"])` or `(compact, summary)`,
