@@ -16,10 +16,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from contextlab.adapters.tokens import counter
-from contextlab.core.measuring.models import calibration_for, reasoning_size
+from contextlab.core.measuring.models import Calibration, reasoning_size
 
 MODEL = "claude-sonnet-4-5-20250929"
 CLEARED_SIZE = 30
+PROVIDER = Calibration(1.142, 67, 0.0)
+"""How the provider of these sessions counts: theirs to keep, whatever is learnt of real ones."""
 
 
 def count(text: str) -> int:
@@ -64,7 +66,7 @@ class Context:
         if thinking and len(signature) > 100:
             size = reasoning_size(MODEL, len(signature), count(text))
         else:
-            calibrated = calibration_for(MODEL).apply(count(text), 1)
+            calibrated = PROVIDER.apply(count(text), 1)
             size = round(calibrated * self.rng.uniform(0.985, 1.015)) + extra
         self.pieces.append(Piece(key, size, thinking))
         return size
