@@ -11,11 +11,21 @@ from typing import Any
 import zstandard
 
 from contextlab.core.audit.results import FactKind, FactVerdict, Severity
+from contextlab.queries.ledger_lines import (
+    FOLDED_PLACES,
+    ConsequenceGroup,
+    FactLine,
+    bounded,
+    consequence_groups,
+    fact_line,
+    in_order,
+)
 from contextlab.store.models import FindingRecord, ItemRecord, Session, SessionAudit
 
-FACTS = 150
+FACTS = 80
 """Facts of a page."""
-CONSEQUENCES = 100
+GROUPS = 40
+"""Rows of consequences of a page."""
 CHUNK = 500
 ITEMS = ("source_item", "visible_item", "resupplied_item")
 """Items that a fact names."""
@@ -67,36 +77,6 @@ class CompactionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FactLine:
-    """A fact with its verdict; positions are places in the session."""
-
-    kind: str
-    text: str
-    verdict: str
-    became: str | None
-    source: int
-    place: str
-    """Where the summary says it, for people; empty where it does not."""
-    visible: int | None
-    resupplied: int | None
-    weight: float
-    why: str | None
-    mentions: int
-
-
-@dataclass(frozen=True, slots=True)
-class ConsequenceLine:
-    """What came of a lost or changed fact."""
-
-    kind: str
-    fact: str
-    step: int | None
-    position: int
-    text: str
-    tokens: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class DecayLine:
     """Facts of one kind that left at one compaction, and how many of them survived it and each later one."""
 
@@ -121,8 +101,23 @@ class AuditPage:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerQuery:
+    """What of a ledger is wanted."""
+
+    verdict: str = ""
+    kind: str = ""
+    first: int = 0
+    """Number of the first fact, from 0; what is nonsense becomes a page's first."""
+    came: int = 0
+    """Number of the first row of consequences, from 0."""
+    facts: int = FACTS
+    groups: int = GROUPS
+    places: int = FOLDED_PLACES
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerPage:
-    """One compaction's ledger, filtered and paged."""
+    """One compaction's ledger, filtered and paged. What is changed and lost rules come first, then the heaviest."""
 
     line: CompactionLine
     facts: Sequence[FactLine]
@@ -135,8 +130,11 @@ class LedgerPage:
     """(kind, verdict, how many) that are counted and not listed."""
     superseded: int
     limits: Sequence[tuple[str, int]]
-    consequences: Sequence[ConsequenceLine]
-    more_consequences: int
+    came: Sequence[ConsequenceGroup]
+    """Consequences, one row for a fact and a kind."""
+    came_first: int
+    came_all: int
+    """Rows over all pages; the single consequences are `line.consequences`."""
 
 
 def audit_page(session: Session, found: SessionAudit) -> AuditPage:
@@ -175,39 +173,36 @@ def findings(session: Session, dismissed: bool = False, most: int = 100) -> list
 
 
 def ledger_page(
-    found: SessionAudit,
-    number: int,
-    micro: bool,
-    verdict: str = "",
-    kind: str = "",
-    first: int = 0,
-    most: int = FACTS,
+    found: SessionAudit, number: int, micro: bool, query: LedgerQuery = LedgerQuery()
 ) -> LedgerPage | None:
     """The ledger of a compaction; None where there is no such one."""
     answer = payload(found)
     one = next((row for row in answer[_group(micro)] if row["number"] == number), None)
     if one is None:
         return None
-    listed = one["facts"]
+    listed = in_order(one["facts"])
     matching = [
         row
         for row in listed
-        if (not verdict or row["verdict"] == verdict) and (not kind or row["kind"] == kind)
+        if (not query.verdict or row["verdict"] == query.verdict)
+        and (not query.kind or row["kind"] == query.kind)
     ]
-    first = max(0, min(first, len(matching) - 1)) // most * most if matching else 0
+    first = _start(query.first, query.facts, len(matching))
+    groups = consequence_groups(one)
+    came = _start(query.came, query.groups, len(groups))
     kinds = [(name, sum(row["kind"] == name for row in listed)) for name in KINDS]
-    limits = one["limits"]
     return LedgerPage(
         compaction_line(one, micro),
-        [fact_line(row) for row in matching[first : first + most]],
+        [fact_line(row) for row in matching[first : first + query.facts]],
         len(matching),
         first,
         [(name, count) for name, count in kinds if count],
         [(row["kind"], row["verdict"], row["count"]) for row in one["folded"]],
         one["superseded"],
-        [(name.replace("_", " "), count) for name, count in limits.items() if count],
-        [_consequence(row) for row in one["consequences"][:CONSEQUENCES]],
-        max(0, len(one["consequences"]) - CONSEQUENCES),
+        [(name.replace("_", " "), count) for name, count in one["limits"].items() if count],
+        bounded(groups[came : came + query.groups], query.places),
+        came,
+        len(groups),
     )
 
 
@@ -222,16 +217,6 @@ def compaction_line(one: dict[str, Any], micro: bool) -> CompactionLine:
     return CompactionLine(
         one["number"], micro, one["origin"], one["evidence"], one["step"], one["opaque"],
         one["items_summarised"], summary, tuple(counts.items()), len(one["consequences"]),
-    )  # fmt: skip
-
-
-def fact_line(row: dict[str, Any]) -> FactLine:
-    """A fact's values as a line."""
-    place = row["summary_place"]
-    where = f"line {place['line']}" if place else ""
-    return FactLine(
-        row["kind"], row["text"], row["verdict"], row["became"], row["source_item"], where, row["visible_item"],
-        row["resupplied_item"], row["weight"], row["why"], row["mentions"],
     )  # fmt: skip
 
 
@@ -285,5 +270,6 @@ def _group(micro: bool) -> str:
     return "micro_compactions" if micro else "compactions"
 
 
-def _consequence(row: dict[str, Any]) -> ConsequenceLine:
-    return ConsequenceLine(row["kind"], row["fact"], row["step"], row["item"], row["text"], row["tokens"])
+def _start(wanted: int, most: int, there: int) -> int:
+    """The first row of the page on which a row is; of the last page where there are not so many."""
+    return max(0, min(wanted, there - 1)) // most * most

@@ -41,6 +41,22 @@ def test_from_a_finding_to_its_evidence(live_app: Any, session: Session) -> None
     expect(page.locator(".finding").first).not_to_contain_text("Rule lost")
 
 
+def test_what_is_folded_opens_by_the_keyboard(live_app: Any, session: Session) -> None:
+    """Light rows stay folded on a phone too until a key opens them; moving by keys goes over what is open only."""
+    perform(audits.request(session))
+    live_app.page.set_viewport_size({"width": 390, "height": 844})
+    page = live_app.open(f"/sessions/{session.uid}/audit/1")
+    fold = page.get_by_text(re.compile("lighter rows with"))
+    light = page.locator("details.folded table.came [data-row]").first
+    expect(light).not_to_be_visible()
+    for _ in range(page.locator(".ledger.came").first.locator("[data-row]").count() + 1):
+        page.keyboard.press("j")
+    expect(page.locator("[data-row].sel")).to_be_visible()
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(light).to_be_visible()
+
+
 def test_when_did_the_model_last_see_it(live_app: Any, session: Session) -> None:
     """A text typed by the keyboard is answered in a sentence; the first item opens with its life."""
     perform(last_seen.request(session.workspace))

@@ -45,7 +45,7 @@ def test_what_the_sample_lost_is_found(session: Session) -> None:
         for title in titles
     )
     assert any("8443 became 8433" in title for title in titles)
-    ledger = reads.ledger_page(audits.open_audit(session)[0], 1, False, verdict="changed")
+    ledger = reads.ledger_page(audits.open_audit(session)[0], 1, False, reads.LedgerQuery("changed"))
     assert ledger is not None
     assert {fact.verdict for fact in ledger.facts} == {"changed"}
     assert all(0 <= fact.source < session.items for fact in ledger.facts)

@@ -15,13 +15,15 @@ from django.views.decorators.http import require_GET, require_POST
 from contextlab import tasks
 from contextlab.core.redaction import redact
 from contextlab.queries import audit as reads
+from contextlab.queries.ledger_lines import folded_facts, open_groups
 from contextlab.queries.runs import run_view
 from contextlab.services import audits
 from contextlab.web.opened import number_in, open_session
 from contextlab.web.workspace import workspace_of
 
 DECAY_SHOWN = 24
-REPORT_FACTS = 400
+REPORT = reads.LedgerQuery(facts=400, groups=400, places=10_000)
+"""A ledger in a report."""
 
 
 @require_GET
@@ -55,37 +57,53 @@ def ledger(request: HttpRequest, uid: UUID, number: int, micro: bool = False) ->
         return redirect("audit", uid=uid)
     verdict, kind = request.GET.get("verdict", ""), request.GET.get("kind", "")
     verdict, kind = verdict if verdict in reads.VERDICTS else "", kind if kind in reads.KINDS else ""
-    page = reads.ledger_page(found, number, micro, verdict, kind, number_in(request, "from") or 0)
+    query = reads.LedgerQuery(verdict, kind, number_in(request, "from") or 0, number_in(request, "came") or 0)
+    page = reads.ledger_page(found, number, micro, query)
     if page is None:
         raise Http404("The session has no such compaction, or it has not been audited yet.")
     address = reverse("micro-ledger" if micro else "ledger", args=[uid, number])
-    after = page.first + reads.FACTS
-    values = {
-        "nav": "sessions",
-        "session": session,
-        "page": page,
-        "line": page.line,
+    values = {"nav": "sessions", "session": session, "page": page, "line": page.line}
+    values |= _open_and_folded(page, kind) | _ways(address, page, verdict, kind)
+    return render(request, "pages/ledger.html", values)
+
+
+def _open_and_folded(page: reads.LedgerPage, kind: str) -> dict[str, Any]:
+    """What of a ledger stands open and what is folded; facts of one kind that somebody asked for stand open."""
+    shown, kinds = folded_facts(page.facts) if not kind else (len(page.facts), [])
+    came = open_groups(page.came)
+    return {
+        "open_facts": page.facts[:shown],
+        "kinds_folded": kinds,
+        "open_came": page.came[:came],
+        "came_folded": page.came[came:],
+        "came_folded_single": sum(group.count for group in page.came[came:]),
+    }
+
+
+def _ways(address: str, page: reads.LedgerPage, verdict: str, kind: str) -> dict[str, Any]:
+    """The addresses that a ledger leads to: narrowed, and its other pages."""
+
+    def to(first: int = page.first, came: int = page.came_first, **other: str) -> str:
+        return _link(address, **{"verdict": verdict, "kind": kind, "from": first, "came": came, **other})
+
+    after, came_after = page.first + reads.FACTS, page.came_first + reads.GROUPS
+    return {
         "verdict": verdict,
         "kind": kind,
         "verdicts": [
-            (name, count, _link(address, verdict="" if name == verdict else name, kind=kind))
+            (name, count, to(0, verdict="" if name == verdict else name))
             for name, count in page.line.counts
             if count
         ],
-        "kinds": [
-            (name, count, _link(address, verdict=verdict, kind="" if name == kind else name))
-            for name, count in page.kinds
-        ],
-        "before": _link(address, verdict=verdict, kind=kind, **{"from": page.first - reads.FACTS})
-        if page.first
-        else "",
-        "after": _link(address, verdict=verdict, kind=kind, **{"from": after})
-        if after < page.matching
-        else "",
+        "kinds": [(name, count, to(0, kind="" if name == kind else name)) for name, count in page.kinds],
+        "before": to(page.first - reads.FACTS) if page.first else "",
+        "after": to(after) if after < page.matching else "",
+        "came_before": to(came=page.came_first - reads.GROUPS) if page.came_first else "",
+        "came_after": to(came=came_after) if came_after < page.came_all else "",
         "here": address,
         "last": page.first + len(page.facts),
+        "came_last": page.came_first + len(page.came),
     }
-    return render(request, "pages/ledger.html", values)
 
 
 @require_GET
@@ -109,7 +127,7 @@ def report(request: HttpRequest, uid: UUID, number: int | None = None, micro: bo
         "findings": [
             one for one in page.findings if number is None or (one.compaction, one.micro) in of_these
         ],
-        "ledgers": [reads.ledger_page(found, one.number, one.micro, most=REPORT_FACTS) for one in wanted],
+        "ledgers": [reads.ledger_page(found, one.number, one.micro, REPORT) for one in wanted],
         "redacted": "redact" in request.GET,
     }
     text = str(render_to_string("reports/audit.html", values))
