@@ -187,9 +187,9 @@ def ledger_page(
         if (not query.verdict or row["verdict"] == query.verdict)
         and (not query.kind or row["kind"] == query.kind)
     ]
-    first = _start(query.first, query.facts, len(matching))
+    first = page_start(query.first, query.facts, len(matching))
     groups = consequence_groups(one)
-    came = _start(query.came, query.groups, len(groups))
+    came = page_start(query.came, query.groups, len(groups))
     kinds = [(name, sum(row["kind"] == name for row in listed)) for name in KINDS]
     return LedgerPage(
         compaction_line(one, micro),
@@ -270,6 +270,6 @@ def _group(micro: bool) -> str:
     return "micro_compactions" if micro else "compactions"
 
 
-def _start(wanted: int, most: int, there: int) -> int:
+def page_start(wanted: int, most: int, there: int) -> int:
     """The first row of the page on which a row is; of the last page where there are not so many."""
     return max(0, min(wanted, there - 1)) // most * most

@@ -11,10 +11,10 @@ import pytest
 import zstandard
 from django.test import Client
 
-from contextlab.queries.audit import KINDS, payload
+from contextlab.queries.audit import KINDS, VERDICTS, payload
 from contextlab.services import audits
 from contextlab.services.actions import perform
-from contextlab.store.models import Session, SessionAudit
+from contextlab.store.models import FindingRecord, Session, SessionAudit
 from tests.services.doing import import_well
 from tests.services.memories.test_observing import SAMPLE
 from tests.web.pages import Page, read
@@ -214,3 +214,40 @@ def test_an_audit_that_was_made_before_facts_had_places(client: Client, session:
     html, page = shown(client, ledger_of(session, facts, rows))
     assert html.count("port 8443 was used") == 1
     assert "2 single consequences" in page.text
+
+
+def test_a_session_with_very_many_compactions(client: Client, session: Session) -> None:
+    """The audit's page keeps its limits with 300 compactions, and each of them is on one of its pages."""
+    found = SessionAudit.objects.get(session=session)
+    answer = payload(found)
+    facts = [fact("a", verdict=verdict) for verdict in VERDICTS]
+    one = answer["compactions"][0] | {
+        "facts": facts,
+        "origin": "detected",
+        "evidence": "so far",
+        "opaque": True,
+    }
+    answer["compactions"] = [one | {"number": number, "step": number} for number in range(1, 301)]
+    answer["decay"] = [
+        {"kind": "path", "compaction": number, "facts": 9, "surviving": [9] * (301 - number)}
+        for number in range(1, 301)
+    ]
+    found.payload = zstandard.ZstdCompressor(6).compress(json.dumps(answer).encode())
+    found.save()
+    FindingRecord.objects.bulk_create(
+        FindingRecord(session=session, key=str(at), kind="reread", severity="low", title=f"{at} " * 90,
+                      compaction=1, step=9, positions=list(range(9)))
+        for at in range(44)
+    )  # fmt: skip
+    address = f"/sessions/{session.uid}/audit"
+    _, page = shown(client, address)
+    assert "1 to 40 of 301" in page.text
+    assert "the first 24 of 300; rows 1 to 24 of 300" in page.text
+    assert {"?from=40", "?decay=24"} <= {one.get("href", "") for one in page.all("a")}
+    assert len(page.elements) > 2_000
+    seen = set[str]()
+    for start in range(0, 301, 40):
+        _, page = shown(client, f"{address}?from={start}&decay={start}")
+        seen |= {one["href"] for one in page.all("a", data_open="") if "/audit/" in one.get("href", "")}
+    assert {f"{address}/{number}" for number in range(1, 301)} <= seen
+    assert "281 to 301 of 301" in shown(client, f"{address}?from=999999&decay=99999")[1].text

@@ -21,7 +21,13 @@ from contextlab.services import audits
 from contextlab.web.opened import number_in, open_session
 from contextlab.web.workspace import workspace_of
 
+COMPACTIONS = 40
+"""Compactions of a page."""
+DECAY_ROWS = 24
 DECAY_SHOWN = 24
+"""Columns of the table of decay."""
+METERS = 6
+"""With more columns than these they have figures alone."""
 REPORT = reads.LedgerQuery(facts=400, groups=400, places=10_000)
 """A ledger in a report."""
 
@@ -34,18 +40,45 @@ def audit(request: HttpRequest, uid: UUID) -> HttpResponse:
     if run is not None:
         tasks.ring([run])
     shown = "all" in request.GET
+    page = reads.audit_page(session, found) if found is not None else None
     values: dict[str, Any] = {
         "nav": "sessions",
         "session": session,
         "run": run_view(workspace_of(request).pk, run.uid) if run is not None else None,
-        "page": reads.audit_page(session, found) if found is not None else None,
+        "page": page,
         "findings": reads.findings(session, dismissed=shown),
         "all": shown,
         "verdicts": reads.VERDICTS,
     }
-    if values["page"] is not None:
-        values["generations"] = range(1, min(values["page"].generations, DECAY_SHOWN) + 1)
+    if page is not None:
+        values |= _rows_of(page, number_in(request, "from") or 0, number_in(request, "decay") or 0, shown)
     return render(request, "pages/audit.html", values)
+
+
+def _rows_of(page: reads.AuditPage, wanted: int, wanted_decay: int, shown: bool) -> dict[str, Any]:
+    """The rows of both tables that a page shows from the wanted ones on, and the addresses of the others."""
+    first = reads.page_start(wanted, COMPACTIONS, len(page.compactions))
+    decay = reads.page_start(wanted_decay, DECAY_ROWS, len(page.decay))
+
+    def to(first: int = first, decay: int = decay) -> str:
+        return _link("", **{"from": first, "decay": decay, "all": "1" if shown else ""}) or "?"
+
+    after, decay_after = first + COMPACTIONS, decay + DECAY_ROWS
+    return {
+        "compactions": page.compactions[first:after],
+        "decay": page.decay[decay:decay_after],
+        "generations": range(1, min(page.generations, DECAY_SHOWN) + 1),
+        "generations_shown": f":{DECAY_SHOWN}",
+        "meters": page.generations <= METERS,
+        "before": to(first - COMPACTIONS) if first else "",
+        "after": to(after) if after < len(page.compactions) else "",
+        "decay_before": to(decay=decay - DECAY_ROWS) if decay else "",
+        "decay_after": to(decay=decay_after) if decay_after < len(page.decay) else "",
+        "first": first + 1,
+        "last": min(after, len(page.compactions)),
+        "decay_first": decay + 1,
+        "decay_last": min(decay_after, len(page.decay)),
+    }
 
 
 @require_GET
