@@ -203,6 +203,9 @@ def test_the_report_has_the_same_rows(client: Client, session: Session) -> None:
     assert "steps 66, 67, 68<details><summary>and 31 more</summary>69, 70" in text
     assert "38 single consequences, a row for each fact and kind:" in text
     assert text.count("Edit: migrations/73.sql") == 1
+    facts = [fact("a.py")]
+    last = ledger_of(session, facts, [came(0, facts, session.steps + 1)])
+    assert ">after the last step</td>" in client.get(f"{last}/report.html").content.decode()
 
 
 def test_an_audit_that_was_made_before_facts_had_places(client: Client, session: Session) -> None:
