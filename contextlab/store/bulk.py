@@ -184,7 +184,7 @@ def _fitting(column: Column, longest: int) -> Column:
 def _jsonb() -> Encode:
     from psycopg.types.json import Jsonb  # 35 ms that whoever uses SQLite need not spend
 
-    return lambda column: [Jsonb(value) for value in column]
+    return lambda column: [Jsonb(value, _to_json) for value in column]
 
 
 def _json(column: Column) -> Column:

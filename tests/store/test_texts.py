@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from contextlab.importers.base import Source
@@ -82,3 +83,20 @@ def test_raw_bytes_come_back_across_segments(tmp_path):
         assert read_raw(file, offset, length) == data[offset : offset + length]
     assert read_raw(file, len(data) + 10, 5) == b""
     assert read_raw(file, 5, 0) == b""
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite stores bytes as they are")
+def test_bytes_that_are_compressed_are_not_compressed_again():
+    """An import does not pay twice for making its log small."""
+    asked = """
+        SELECT attrelid::regclass::text, attstorage FROM pg_attribute
+        WHERE attname IN ('data', 'payload') AND attrelid IN
+            ('store_rawsegment'::regclass, 'store_textsegment'::regclass, 'store_memoryversion'::regclass)
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(asked)
+        assert {name: bytes(kind, "ascii") if isinstance(kind, str) else kind for name, kind in cursor} == {
+            "store_rawsegment": b"e",
+            "store_textsegment": b"e",
+            "store_memoryversion": b"e",
+        }
