@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from contextlab.core.timeline import Timeline
 
 _HOMES = {
+    "assembler": "Assembler",
     "agent.live": "Compaction Context",
     "agent.rag": "Chunk RagContext assemble_chunks remaining_tokens",
     "agent.session_events": "EventKind SessionEvent",
@@ -72,7 +73,7 @@ _HOMES = {
     "report": "Report",
     "session": "AgentSession",
     "spans": "Span SpanWriter verdicts_at",
-    "timeline": "Assembler Timeline",
+    "timeline": "Timeline",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
