@@ -20,7 +20,7 @@ run: venv ## start ContextLab and print its address
 
 test: venv-dev ## all tests that need no service (browser tests are skipped, visibly, without a browser)
 	@$(BIN)/python -m compileall -q contextlab
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 stress: venv-dev ## the largest sizes, which `make test` leaves out, and the engine's properties on 2,000 examples each
 	$(BIN)/python -m pytest -m stress $(PYTEST_ARGS)

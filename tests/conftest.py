@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+UNWANTED = ("DJANGO_SETTINGS_MODULE", "CONTEXTLAB_TEST_DATA", "PYTEST_CURRENT_TEST")
+"""Variables that processes of an installation of its own must not have."""
 NO_BROWSER = "no Chromium found: apt-get install chromium, or set CHROMIUM=/path/to/it"
 BUSY = ".htmx-request, .htmx-swapping, .htmx-added, .htmx-settling"
 # Playwright's synchronous API keeps an event loop running in this thread; Django would refuse its database.
@@ -55,8 +58,11 @@ class LiveApp:
     """A running server and a page on it. `problems` collects script errors and blocked content."""
 
     def __init__(self, url: str, page: Any) -> None:
+        from playwright.sync_api import expect
+
         self.url, self.page, self.problems = url, page, []
         page.set_default_timeout(15_000)
+        expect.set_options(timeout=15_000)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", lambda line: line.type == "error" and self.problems.append(line.text))
 
@@ -93,8 +99,7 @@ def installation(tmp_path: Path) -> Iterator[dict[str, str]]:
 
     With DATABASE_URL on PostgreSQL it gets a database of its own, dropped afterwards.
     """
-    unwanted = ("DJANGO_SETTINGS_MODULE", "CONTEXTLAB_TEST_DATA", "PYTEST_CURRENT_TEST")
-    env = {name: value for name, value in os.environ.items() if name not in unwanted}
+    env = {name: value for name, value in os.environ.items() if name not in UNWANTED}
     env["CONTEXTLAB_DATA"] = str(tmp_path / "data")
     env["CONTEXTLAB_QUEUE"] = f"test-{uuid.uuid4().hex}"
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
@@ -109,3 +114,26 @@ def installation(tmp_path: Path) -> Iterator[dict[str, str]]:
         connection.execute(f'CREATE DATABASE "{name}"')
         yield env | {"DATABASE_URL": f"{url.rsplit('/', 1)[0]}/{name}"}
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def data_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder whose database has its tables, made once: migrating takes seconds of processor time."""
+    folder = tmp_path_factory.mktemp("migrated") / "data"
+    env = {name: value for name, value in os.environ.items() if name not in (*UNWANTED, "DATABASE_URL")}
+    _migrate(env | {"CONTEXTLAB_DATA": str(folder)})
+    return folder
+
+
+@pytest.fixture
+def migrated(installation: dict[str, str], request: pytest.FixtureRequest) -> None:
+    """The installation's database has its tables."""
+    if installation.get("DATABASE_URL", "").startswith("postgres"):
+        _migrate(installation)
+    else:
+        shutil.copytree(request.getfixturevalue("data_with_tables"), installation["CONTEXTLAB_DATA"])
+
+
+def _migrate(env: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "contextlab", "migrate", "-v0"]
+    subprocess.run(command, cwd=CHECKOUT, env=env, check=True, timeout=120)

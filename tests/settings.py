@@ -13,7 +13,10 @@ if "CONTEXTLAB_TEST_DATA" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="contextlab-test-")
     os.environ["CONTEXTLAB_TEST_DATA"] = _folder
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
-os.environ["CONTEXTLAB_DATA"] = os.environ["CONTEXTLAB_TEST_DATA"]
+# Of several processes that share the tests each has a folder of its own.
+os.environ["CONTEXTLAB_DATA"] = os.path.normpath(
+    os.path.join(os.environ["CONTEXTLAB_TEST_DATA"], os.environ.get("PYTEST_XDIST_WORKER", ""))
+)
 
 from contextlab.config.settings import *  # noqa: F403
 

@@ -105,8 +105,18 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def up(installation):
-    """Starts supervisors; whatever a failing test leaves is killed."""
+def up(installation, migrated):
+    """Starts supervisors where one has run before; whatever a failing test leaves is killed."""
+    yield from supervisors(installation)
+
+
+@pytest.fixture
+def first_up(installation):
+    """Starts supervisors where there is nothing yet."""
+    yield from supervisors(installation)
+
+
+def supervisors(installation):
     started: list[Up] = []
 
     def start(*options: str) -> Up:
@@ -122,9 +132,9 @@ def up(installation):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_answers_and_a_signal_stops_everything(up, number):
+def test_it_answers_and_a_signal_stops_everything(first_up, number):
     """Web server and worker run, the address answers, Ctrl-C ends both with exit code 0 and no orphan."""
-    running = up()
+    running = first_up()
     assert answers(running.address())
     assert eventually(lambda: running.pids("celery"))
     assert running.stop(number) == 0

@@ -44,7 +44,7 @@ def model() -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture
-def up(installation: dict[str, str], model: FakeOpenAI, tmp_path: Path) -> Iterator[Up]:
+def up(installation: dict[str, str], migrated: None, model: FakeOpenAI, tmp_path: Path) -> Iterator[Up]:
     """A running installation with one session, and a model to ask."""
     env = installation | {"CONTEXTLAB_MODEL_BASE_URL": model.url, "CONTEXTLAB_MODEL": "small"}
     log = tmp_path / "s1.jsonl"

@@ -91,11 +91,6 @@ def script(installation, code, *args):
     return done.stdout.split()
 
 
-@pytest.fixture
-def migrated(installation):
-    subprocess.run([*CONTEXTLAB, "migrate", "-v0"], cwd=CHECKOUT, env=installation, check=True)
-
-
 @pytest.mark.parametrize("phase", ["import", "projection"])
 def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(
     installation, migrated, worker, tmp_path, phase
