@@ -154,7 +154,18 @@ def read_branch(view: View, version: int | None = None) -> Held:
     upto = session.items if view.base_step > session.steps else _upto(session, view.base_step)
     if view.base_upto is not None and view.revision == session.revision:
         upto = view.base_upto  # the log may have gone on before it came to the branch's step
-    stored = unpack(bytes(found.payload))
+    items, positions, whole = read_version(session, found)
+    snapshot = Snapshot(tuple(items), found.summary, result_of(found), found.version)
+    return Held(
+        session, view, snapshot, session.revision, view.base_step, upto, positions, found, changed=whole
+    )
+
+
+def read_version(
+    session: Session, version: MemoryVersion
+) -> tuple[list[Item], dict[str, int], frozenset[str]]:
+    """Items of a version as it was made, the places of those of the log, and which do not stand as they stand there."""
+    stored = unpack(bytes(version.payload)) if version.payload is not None else []
     names = [one for one in stored if isinstance(one, str)]
     log = {item.id: (at, item) for at, item in _named(session, names)}
     items = [
@@ -162,16 +173,11 @@ def read_branch(view: View, version: int | None = None) -> Held:
         for one in stored
         if not isinstance(one, str) or one in log
     ]
-    positions = {name: at for name, (at, _) in log.items()}
     whole = _places(session, [one.id for one in stored if not isinstance(one, str)])
-    snapshot = Snapshot(tuple(items), found.summary, _last_result(found), found.version)
-    return Held(
-        session, view, snapshot, session.revision, view.base_step, upto, positions | whole, found,
-        changed=frozenset(whole),
-    )  # fmt: skip
+    return items, {name: at for name, (at, _) in log.items()} | whole, frozenset(whole)
 
 
-def _last_result(version: MemoryVersion) -> CompactResult | None:
+def result_of(version: MemoryVersion) -> CompactResult | None:
     """The result that the memory goes on from: of the compaction that made it, or made the version restored."""
     job = (version.restored or version).compaction
     return read_result_answer(job.result, job.method) if job is not None and job.result else None

@@ -11,14 +11,12 @@ A summary that an agent tells of belongs to its `compaction` event, which makes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from contextlab.core.committing.compacting import read_result_answer
-from contextlab.core.compaction import CompactResult, Snapshot
+from contextlab.core.compaction import Snapshot
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, VERDICTS, Item, Kind, Verdict
-from contextlab.services.compaction.memory import Held, unpack
+from contextlab.services.compaction.memory import Held, read_version, result_of
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.store.items import load_items
 from contextlab.store.models import ItemRecord, LiveVersion, MarkRecord, MemoryVersion, Session, View
@@ -65,30 +63,6 @@ def read_live(view: View, number: int | None = None, upto: int | None = None) ->
     )
 
 
-def read_version(
-    session: Session, version: MemoryVersion
-) -> tuple[list[Item], dict[str, int], frozenset[str]]:
-    """Items of a version as it was made, the places of those of the log, and which do not stand as they stand there."""
-    stored = unpack(bytes(version.payload)) if version.payload is not None else []
-    log = {
-        item.id: (at, item) for at, item in _named(session, [one for one in stored if isinstance(one, str)])
-    }
-    kept = [one.id for one in stored if not isinstance(one, str)]
-    whole = _places(session, kept)
-    items = [
-        log[one][1] if isinstance(one, str) else one
-        for one in stored
-        if not isinstance(one, str) or one in log
-    ]
-    return items, {name: at for name, (at, _) in log.items()} | whole, frozenset(whole)
-
-
-def result_of(version: MemoryVersion) -> CompactResult | None:
-    """The result that a memory goes on from."""
-    job = (version.restored or version).compaction
-    return read_result_answer(job.result, job.method) if job is not None and job.result else None
-
-
 def _since(session: Session, first: int, end: int) -> list[tuple[int, Item]]:
     """What the session got from a position on."""
     found: list[tuple[int, Item]] = []
@@ -117,19 +91,6 @@ def _left(session: Session, live: LiveVersion, memory: Snapshot, positions: dict
     if not cleared:
         return replace(memory, items=tuple(items))
     return Snapshot(tuple(item for item in items if item.id in positions), None, None, memory.version)
-
-
-def _named(session: Session, names: Sequence[str]) -> Iterable[tuple[int, Item]]:
-    for start in range(0, len(names), CHUNK):
-        yield from load_items(session, _records(session).filter(native_id__in=names[start : start + CHUNK]))
-
-
-def _places(session: Session, names: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for start in range(0, len(names), CHUNK):
-        rows = _records(session).filter(native_id__in=names[start : start + CHUNK])
-        found.update(rows.values_list("native_id", "position"))
-    return found
 
 
 def _records(session: Session) -> Any:
