@@ -24,13 +24,13 @@ ANSWER = '{"goal": "ship it", "completed": ["wrote the parser"], "pending": ["te
 def main() -> int:
     """Import, compact, print."""
     django.setup()
-    from contextlab.adapters.processes import collect_seldom
+    from contextlab.adapters.processes import tune_for_reading
     from contextlab.core.testing import ScriptedModel
     from contextlab.services.compaction import models, read_request, request_compaction
 
     models.open_model = lambda: ScriptedModel([ANSWER])
     session = _imported(Path(sys.argv[1]))
-    collect_seldom()  # as every worker does when it starts
+    tune_for_reading()  # as every worker does when it starts
     spent = []
     for number in range(int(sys.argv[2])):
         request = read_request({"policy": POLICY, "confirm": True})

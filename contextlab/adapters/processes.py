@@ -43,15 +43,21 @@ def exit_when_orphaned(every_seconds: float = 2.0) -> None:
     threading.Thread(target=watch, name="exit-when-orphaned", daemon=True).start()
 
 
-def collect_seldom() -> None:
-    """For processes that read logs: millions of short-lived objects that no cycle holds, so that looking for cycles
-    after every 700 of them costs some four percent of an import and finds nothing."""
+def tune_for_reading() -> None:
+    """For processes that read logs, as every worker does: when memory is looked through, and when it is given back."""
+    _collect_seldom()
+    _give_memory_back()
+
+
+def _collect_seldom() -> None:
+    """Millions of short-lived objects are held by no cycle: looking for cycles after every 700 of them costs some four
+    percent of an import and finds nothing."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 
 
-def give_memory_back() -> None:
-    """For the same processes, with glibc: buffers of a batch go back to the system when they are let go.
+def _give_memory_back() -> None:
+    """With glibc: buffers of a batch go back to the system when they are let go.
 
     Left alone it keeps what it once had for large blocks; a log of 1 GB then peaks some 50 MB higher.
     """

@@ -43,13 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 when what was named could be read, or some of it; 2 when a path is missing, after the others were
     read; 3 when nothing could be read."""
-    from contextlab.adapters.processes import collect_seldom, give_memory_back
+    from contextlab.adapters.processes import tune_for_reading
     from contextlab.importers.discover import discover
     from contextlab.services import imports
     from contextlab.services.work import Counting
 
-    collect_seldom()
-    give_memory_back()
+    tune_for_reading()
     workspace = _workspace()
     asked = [Path(path).expanduser() for path in args.paths]
     problems: list[str] = []

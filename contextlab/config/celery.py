@@ -38,11 +38,10 @@ def _load_vocabulary(**_: object) -> None:
 @worker_process_init.connect
 def _start_pool_process(**_: object) -> None:
     """A pool process must not outlive a worker that was killed, and it reads logs."""
-    from contextlab.adapters.processes import collect_seldom, exit_when_orphaned, give_memory_back
+    from contextlab.adapters.processes import exit_when_orphaned, tune_for_reading
 
     exit_when_orphaned()
-    collect_seldom()
-    give_memory_back()
+    tune_for_reading()
 
 
 @worker_shutdown.connect

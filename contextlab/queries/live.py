@@ -46,8 +46,7 @@ def live_state(session: Session) -> LiveState | None:
     view = session.views.filter(kind=View.Kind.LIVE).select_related("live").first()
     if view is None:
         return None
-    rows = LiveVersion.objects.filter(memory__view=view).select_related("memory")
-    newest = rows.order_by("-memory__version").first()
+    newest = newest_version(view)
     document = view.policy or {}
     kind = (document.get("compaction") or {}).get("kind", "none")
     return LiveState(
@@ -56,6 +55,12 @@ def live_state(session: Session) -> LiveState | None:
         session.items - (newest.upto if newest else 0), newest.step if newest else 1, _under_way(view),
         _last_decision(view), session.steps, session.items,
     )  # fmt: skip
+
+
+def newest_version(view: View) -> LiveVersion | None:
+    """The version of a live memory that is in force, with its memory; None before the first."""
+    rows = LiveVersion.objects.filter(memory__view=view).select_related("memory")
+    return rows.order_by("-memory__version").first()
 
 
 def _asks_model(document: dict[str, object]) -> bool:

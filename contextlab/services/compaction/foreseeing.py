@@ -46,7 +46,7 @@ class Foreseen:
 
 def foresee(session: Session, request: CompactRequest) -> Foreseen | None:
     """What the request would lose; None where it would do nothing. Raises BadRequest."""
-    if session.items > MOST_ITEMS or session.text_chars > MOST_CHARS:
+    if is_too_large(session):
         raise BadRequest(
             "session", f"Facts are foreseen in sessions of up to {MOST_ITEMS:,} items; this one is larger."
         )
@@ -61,6 +61,11 @@ def foresee(session: Session, request: CompactRequest) -> Foreseen | None:
     if done.state != "done" or done.outcome is None or done.outcome.memory is None:
         return None
     return _foreseen(session, held, done.outcome, request.policy.needs_model)
+
+
+def is_too_large(session: Session) -> bool:
+    """Whether looking for a session's facts would take longer than somebody waits for a page."""
+    return session.items > MOST_ITEMS or session.text_chars > MOST_CHARS
 
 
 def _foreseen(session: Session, held: Held, outcome: Outcome, asks: bool) -> Foreseen:

@@ -12,7 +12,7 @@ from uuid import UUID
 from contextlab.core.audit.auditing import ledger_of
 from contextlab.core.audit.results import Ledger
 from contextlab.core.items import LEFT_OUT
-from contextlab.services.compaction.foreseeing import MOST_CHARS, MOST_ITEMS
+from contextlab.services.compaction.foreseeing import MOST_ITEMS, is_too_large
 from contextlab.services.compaction.versions import memory_of
 from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
@@ -40,7 +40,7 @@ def lost_by(workspace_id: int, run: UUID) -> Lost | None:
     session = job.session
     if job.revision != session.revision:
         return Lost(None, "The log was rewritten since: the items that left are not there as they were.")
-    if session.items > MOST_ITEMS or session.text_chars > MOST_CHARS:
+    if is_too_large(session):
         return Lost(
             None, f"Facts are looked for in sessions of up to {MOST_ITEMS:,} items; this one is larger."
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from contextlab.queries.live import newest_version
 from contextlab.services import imports, projection
 from contextlab.services.actions import perform
 from contextlab.services.live import log
@@ -17,7 +18,7 @@ from contextlab.services.live.log import Appended
 from contextlab.services.live.own import take_own
 from contextlab.services.runs import Priority
 from contextlab.services.work import Counting
-from contextlab.store.models import LiveVersion, LogFile, Run, RunState, View
+from contextlab.store.models import LogFile, Run, RunState, View
 
 PATIENCE = 20.0
 """Seconds that an answer waits for whoever is reading the log."""
@@ -59,9 +60,7 @@ def take_events(view: View, body: bytes) -> Taken:
         if taken.lines.taken or own:
             view.refresh_from_db()
             taken.queued.append(projection.request(session, view, Priority.GREW))
-    newest = (
-        LiveVersion.objects.filter(memory__view=view).select_related("memory").order_by("-memory").first()
-    )
+    newest = newest_version(view)
     if newest is not None:
         taken.version, taken.by_agent = newest.memory.version, newest.log_compaction is not None
     return taken

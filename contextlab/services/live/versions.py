@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from contextlab.queries.live import newest_version
 from contextlab.services.compaction.committing import add_version
 from contextlab.services.compaction.memory import Held
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.services.live.memory import read_live, read_version
+from contextlab.services.live.memory import read_live
 from contextlab.store.models import LiveSession, LiveVersion, MemoryVersion, Session, View
 
 
@@ -20,7 +21,7 @@ def place(version: MemoryVersion, upto: int, log_compaction: int | None = None, 
     live = LiveSession.objects.select_for_update().get(view=view)
     steps = Session.objects.filter(pk=view.session_id).values_list("steps", flat=True).get()
     coming = step or (steps + 2 if live.taken_step == steps + 1 else steps + 1)
-    last = LiveVersion.objects.filter(memory__view=view).order_by("-memory__version").first()
+    last = newest_version(view)
     coming = max(coming, last.step if last is not None else 1)
     View.objects.filter(pk=view.pk).update(stale=True)
     return LiveVersion.objects.create(memory=version, step=coming, upto=upto, log_compaction=log_compaction)
@@ -67,6 +68,3 @@ def restore_live(view: View, number: int) -> MemoryVersion:
         )
         place(made, wanted.live.upto)
         return made
-
-
-__all__ = ["place", "read_version", "restore_live", "take_memory"]
