@@ -7,23 +7,30 @@ from collections.abc import Mapping, Sequence
 from django.db import connection
 
 from contextlab.adapters.tokens import counter
+from contextlab.store.bulk import int_array
 
 _KNOWN = "SELECT hash, tokens FROM store_contentcount WHERE hash"
+_GIVEN = "SELECT decode(hex, 'hex') FROM unnest(string_to_array(%s, ',')) AS given(hex)"
+"""Many hashes as one text: an array of them costs psycopg ten times as much."""
+
+HASH_BYTES = 32
 LOOKED_UP = 500
-"""Hashes of one look-up: SQLite takes 999 parameters in its oldest builds."""
+"""Hashes of one look-up on SQLite, which takes 999 parameters in its oldest builds."""
 
 
 def known(hashes: Sequence[bytes]) -> dict[bytes, int]:
-    """The counts of these contents that are in the table."""
+    """The counts of these contents (SHA-256) that are in the table."""
     found: dict[bytes, int] = {}
+    if not hashes:
+        return found
+    # Plain SQL: Django's own look-up of thousands of hashes takes longer than the database's.
     with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"{_KNOWN} = ANY(ARRAY({_GIVEN}))", [_hex(hashes)])
+            return {bytes(digest): tokens for digest, tokens in cursor.fetchall()}
         for start in range(0, len(hashes), LOOKED_UP):
             some = hashes[start : start + LOOKED_UP]
-            # Plain SQL: Django's own look-up of thousands of hashes takes longer than the database's.
-            if connection.vendor == "postgresql":
-                cursor.execute(f"{_KNOWN} = ANY(%s)", [list(some)])
-            else:
-                cursor.execute(f"{_KNOWN} IN ({', '.join(['%s'] * len(some))})", list(some))
+            cursor.execute(f"{_KNOWN} IN ({', '.join(['%s'] * len(some))})", list(some))
             found |= {bytes(digest): tokens for digest, tokens in cursor.fetchall()}
     return found
 
@@ -44,11 +51,16 @@ def remember(counts: Mapping[bytes, int]) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                "INSERT INTO store_contentcount (hash, tokens) "
-                "SELECT * FROM unnest(%s::bytea[], %s::int[]) ON CONFLICT DO NOTHING",
-                [[digest for digest, _ in rows], [tokens for _, tokens in rows]],
+                "INSERT INTO store_contentcount (hash, tokens) SELECT decode(hex, 'hex'), tokens "
+                "FROM unnest(string_to_array(%s, ','), %s::int[]) AS given(hex, tokens) ON CONFLICT DO NOTHING",
+                [_hex([digest for digest, _ in rows]), int_array(tokens for _, tokens in rows)],
             )
         else:
             cursor.executemany(
                 "INSERT INTO store_contentcount (hash, tokens) VALUES (%s, %s) ON CONFLICT DO NOTHING", rows
             )
+
+
+def _hex(hashes: Sequence[bytes]) -> str:
+    """The hashes in hexadecimal digits, with commas between them."""
+    return b"".join(hashes).hex(",", HASH_BYTES)

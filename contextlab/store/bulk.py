@@ -58,7 +58,7 @@ def bulk_set(model: type[models.Model], column: str, values: Sequence[tuple[int,
             cursor.execute(
                 f"UPDATE {table} SET {name} = new.value "  # noqa: S608
                 "FROM unnest(%s::bigint[], %s::bigint[]) AS new(value, key) WHERE id = new.key",
-                [[value for value, _ in values], [key for _, key in values]],
+                [int_array(value for value, _ in values), int_array(key for _, key in values)],
             )
         else:
             cursor.executemany(f"UPDATE {table} SET {name} = %s WHERE id = %s", values)  # noqa: S608
@@ -115,6 +115,11 @@ class Changes:
         for (model, columns), rows in self._rows.items():
             bulk_update(model, columns, rows)
         self._rows.clear()
+
+
+def int_array(values: Iterable[int]) -> str:
+    """Numbers as PostgreSQL writes an array of them; psycopg takes ten times as long for a list."""
+    return "{" + ",".join(map(str, values)) + "}"
 
 
 def clean_text(text: str, longest: int | None = None) -> str:

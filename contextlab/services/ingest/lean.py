@@ -20,7 +20,7 @@ from contextlab.services.ingest.moments import moment
 T = TypeVar("T")
 
 RECENT_IDS = 1 << 13
-RECENT_STEPS = 1 << 11
+RECENT_STEPS = 1 << 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NONE = -(2**63)
