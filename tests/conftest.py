@@ -85,6 +85,16 @@ class LiveApp:
             self.page.keyboard.press(key)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def product_serves_static_files() -> Iterator[None]:
+    """Django's server for tests would answer static files itself, under plain addresses alone; the product does."""
+    from django.contrib.staticfiles.handlers import StaticFilesHandler
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StaticFilesHandler, "_should_handle", lambda _handler, _path: False)
+        yield
+
+
 @pytest.fixture
 def live_app(live_server: Any, page: Any) -> Iterator[LiveApp]:
     """The server with a browser page on it; a script error or a blocked resource fails the test."""

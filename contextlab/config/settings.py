@@ -104,20 +104,18 @@ LANGUAGE_CODE = "en-us"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Static files ------------------------------------------------------------------------------------
-# Locally they are served from where they lie; an image collects them, with hashed names, at build time.
+# Locally they are served from where they lie; an image collects and compresses them at build time.
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
 STATIC_ROOT = env.text("CONTEXTLAB_STATIC_ROOT") or None
-_collected = "whitenoise.storage.CompressedManifestStaticFilesStorage"
-_in_place = "django.contrib.staticfiles.storage.StaticFilesStorage"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": _collected if STATIC_ROOT else _in_place},
+    "staticfiles": {"BACKEND": "contextlab.web.static_files.VersionedStorage"},
 }
 WHITENOISE_USE_FINDERS = not STATIC_ROOT
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_ALLOW_ALL_ORIGINS = False
-WHITENOISE_MAX_AGE = 3600 if STATIC_ROOT else 0
+WHITENOISE_MAX_AGE = 0  # of plain addresses; pages name versioned ones (web/static_files.py)
 
 # Database ----------------------------------------------------------------------------------------
 # IMMEDIATE: with Django's default 39 % of concurrent read-then-write transactions ended in "database is
