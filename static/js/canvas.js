@@ -2,20 +2,29 @@
 export const KINDS = ["system", "user", "assistant", "reasoning", "tool_call", "tool_result", "summary"];
 const CSS = { tool_call: "call", tool_result: "result" };
 
-// Custom properties hold light-dark(); only a real element tells what they come to.
+const NAMES = ["line", "line-strong", "control", "text", "muted", "faint", "accent", "danger", "surface", "sunken", "warn"];
+let colours = null;
+document.addEventListener("lab:theme", () => { colours = null; });
+
+// Custom properties hold light-dark(); only a real element tells what they come to. All are put before the first is read:
+// a style that changes between two readings would be worked out anew for each. They hold until the theme changes.
 export function palette() {
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  document.body.append(probe);
-  const read = (name) => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
+  if (colours) return colours;
+  const place = document.createElement("div");
+  place.hidden = true;
+  const probe = (name) => {
+    const element = place.appendChild(document.createElement("span"));
+    element.style.color = `var(--${name})`;
+    return element;
   };
-  const found = { kinds: Object.fromEntries(KINDS.map((kind) => [kind, read(`k-${CSS[kind] ?? kind}`)])) };
-  for (const name of ["line", "line-strong", "control", "text", "muted", "faint", "accent", "danger", "surface", "sunken", "warn"]) found[name] = read(name);
-  found.summary = found.kinds.summary;
-  probe.remove();
-  return found;
+  const kinds = KINDS.map((kind) => probe(`k-${CSS[kind] ?? kind}`)), others = NAMES.map(probe);
+  document.body.append(place);
+  const read = (element) => getComputedStyle(element).color;
+  const pairs = (names, elements) => Object.fromEntries(names.map((name, at) => [name, read(elements[at])]));
+  colours = { ...pairs(NAMES, others), kinds: pairs(KINDS, kinds) };
+  colours.summary = colours.kinds.summary;
+  place.remove();
+  return colours;
 }
 
 export function sharpen(canvas) {
@@ -48,8 +57,9 @@ export function ticks(low, high, wanted) {
   return found;
 }
 
+// Without headers of its own, so that it is met by what the page has preloaded (pages/session.html).
 export async function load(address) {
-  const answer = await fetch(address, { headers: { Accept: "application/json" } });
+  const answer = await fetch(address);
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
   return answer.json();
 }

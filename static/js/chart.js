@@ -4,7 +4,7 @@ import { KINDS, chooseStep, compact, full, go, keepDrawn, load, pageOf, palette,
 const canvas = document.getElementById("chart");
 const recorded = canvas?.dataset.view === "recorded";
 const LEFT = 54, RIGHT = 10, TOP = 22, BOTTOM = 18;
-let data = null, at = -1, colours = palette(), labels = [];
+let data = null, at = -1, colours = null, labels = [];
 
 const words = { compaction: "compaction", micro: "micro-compaction", clear: "context cleared", restart: "restart", would_fire: "compaction", hand: "compaction by hand", auto: "automatic compaction" };
 const MADE = ["hand", "auto"];
