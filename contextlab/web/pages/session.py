@@ -21,6 +21,7 @@ from contextlab.queries.policies import compacts
 from contextlab.queries.turn import turn_table
 from contextlab.web.opened import RECORDED, Opened, number_in, open_page, open_session, view_links
 from contextlab.web.pages.live import live_values
+from contextlab.web.turn_rows import turn_rows
 
 TABLE_STEPS = 50
 FINDINGS = 5
@@ -37,7 +38,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         "nav": "sessions",
         "table": table,
         "scale": table.largest,
-        "observed": observed_turns(opened.session, [row.number for row in table.rows]),
+        "rows": turn_rows(opened, table, observed_turns(opened.session, [row.number for row in table.rows])),
     }
     if request.headers.get("HX-Target") == "turns":
         return render(request, "panels/turns.html", values)
