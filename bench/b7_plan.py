@@ -8,6 +8,7 @@ write ids, calls and the rest of each item as JSON, and track the files that the
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bench import gen_chat
 from bench.against_langchain import exponent, ours, theirs
@@ -16,6 +17,7 @@ from bench.places import langchain
 from bench.report import Figure, Report, median_ratio
 from contextlab.core.compaction import Deps, Snapshot
 from contextlab.core.items import Item
+from contextlab.core.measuring.memory_size import snapshot_starts
 from contextlab.core.policies.llm_summary import LlmSummary
 from contextlab.core.registry import TRIGGERS
 from contextlab.core.summarising.cut import Entries
@@ -68,15 +70,16 @@ def _plan(snapshot: Snapshot) -> Callable[[], tuple[list[Item], tuple[Item, ...]
     trigger = TRIGGERS.get("tokens").from_options({"min_tokens": 1}, "safe")
 
     def work() -> tuple[list[Item], tuple[Item, ...]]:
-        assert trigger.decide(snapshot, deps).due
-        entries = Entries(snapshot.items)
+        memory = replace(snapshot)  # of which nothing is known yet
+        assert trigger.decide(memory, deps).due
+        entries = Entries(memory.items, snapshot_starts(memory))
         end = entries.start(policy.cut(entries))
-        pins = pinned_ids(snapshot.items, deps)
-        return [item for item in snapshot.items[:end] if item.id not in pins], snapshot.items[end:]
+        pins = pinned_ids(memory.items, deps)
+        return [item for item in memory.items[:end] if item.id not in pins], memory.items[end:]
 
     return work
 
 
 def _compact(snapshot: Snapshot) -> Callable[[], bool]:
     policy = LlmSummary(max_items=KEPT)
-    return lambda: policy.compact(snapshot, Deps(model=ScriptedModel(['{"goal": "g"}']))).compacted
+    return lambda: policy.compact(replace(snapshot), Deps(model=ScriptedModel(['{"goal": "g"}']))).compacted

@@ -16,7 +16,7 @@ tells the person.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from contextlab.core.items import Item
@@ -82,6 +82,17 @@ class Snapshot:
     last_result: CompactResult | None = None
     version: int = 0
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Ids of the items, in their order."""
+        return self.once("names", lambda: [item.id for item in self.items])
+
+    def numbered(self, version: int) -> Snapshot:
+        """The same memory under another version; what is known of it stays known."""
+        made = replace(self, version=version)
+        object.__setattr__(made, "_known", self._known)
+        return made
 
     def once(self, what: Hashable, make: Callable[[], Known]) -> Known:
         """What `make` works out of this memory, kept under the name `what`: neither it nor its items change."""

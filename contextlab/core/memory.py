@@ -118,6 +118,7 @@ class AgentMemory:
         """Become what a snapshot says, summary and last result too."""
         self._items = list(snapshot.items)
         self._changed(snapshot)
+        self._frozen = snapshot.numbered(self.version)
 
     def _changed(self, rest: Snapshot) -> None:
         self._rest = replace(rest, items=(), version=self._rest.version + 1)

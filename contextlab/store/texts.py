@@ -70,25 +70,27 @@ def read_texts(
 
 
 class Segments:
-    """Segments of a session's texts, each decoded once: for texts that are read together."""
+    """Segments of a session's texts, for texts that are read together."""
 
     def __init__(self, session_id: int, revision: int, numbers: Iterable[int]) -> None:
         """Read these segments; those that are gone have no texts."""
         rows = TextSegment.objects.filter(session_id=session_id, revision=revision)
         self._bytes = _segments(rows, numbers)
-        self._number, self._letters = -1, ""
 
-    def text(self, number: int, offset: int, length: int) -> str:
-        """The text at this place; empty where its segment is gone."""
-        if number != self._number:
-            # In ASCII a letter is a byte, so that parts can be cut out of the decoded text.
-            data = self._bytes.get(number, b"")
-            self._number, self._letters = number, data.decode("ascii") if data.isascii() else ""
-        if self._letters:
-            letters = self._letters[offset : offset + length]
-            return letters if len(letters) == length else ""
-        part = self._bytes.get(number, b"")[offset : offset + length]
-        return part.decode() if len(part) == length else ""
+    def texts(self, numbers: Iterable[int], offsets: Iterable[int], lengths: Iterable[int]) -> list[str]:
+        """The texts at these places; empty where their segment is gone."""
+        found: list[str] = []
+        current, segment = -1, ""  # type: int, str | bytes
+        for number, offset, length in zip(numbers, offsets, lengths, strict=True):
+            if number != current:
+                # In ASCII a letter is a byte, so that parts can be cut out of the decoded text.
+                data = self._bytes.get(number, b"")
+                current, segment = number, data.decode("ascii") if data.isascii() else data
+            part = segment[offset : offset + length]
+            if len(part) != length:
+                part = ""
+            found.append(part if isinstance(part, str) else part.decode())
+        return found
 
 
 def read_texts_of(refs: Iterable[tuple[int, int, TextRef]]) -> dict[tuple[int, int], str]:

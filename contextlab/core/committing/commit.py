@@ -102,15 +102,16 @@ def _replaced_end(then: Snapshot, after: Snapshot) -> int:
 def _text_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
     if not outcome.covered or (after.summary or "").strip():
         return []
-    old = {item.id for item in before.items}
+    old = set(before.names)
     written = [item.text for item in after.items if item.id not in old]
     return [] if any(text.strip() for text in written) else ["no text stands for the items that went"]
 
 
 def _count_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[str]:
-    names, new = [item.id for item in before.items], Counter(item.id for item in after.items)
+    names, new = before.names, Counter(after.names)
     accounted = {*new, *outcome.covered}
-    lost = [f"item {name} is neither kept nor covered" for name in names if name not in accounted]
+    missing = [] if accounted.issuperset(names) else [name for name in names if name not in accounted]
+    lost = [f"item {name} is neither kept nor covered" for name in missing]
     if len(new) == len(after.items):
         return lost
     old = Counter(names)
@@ -130,7 +131,7 @@ def _prompt_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
 
 def _pair_faults(before: Snapshot, kept: Mapping[str, Item]) -> list[str]:
     items = before.items
-    there = [item.id in kept for item in items]
+    there = [name in kept for name in before.names]
     return [
         f"call {items[call].id} and result {items[result].id} would be separated"
         for call, result in enumerate(snapshot_pairs(before))

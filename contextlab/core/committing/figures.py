@@ -13,6 +13,7 @@ A preview, a stored result and the report inside it are told from here, so that 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from contextlab.core.compaction import Outcome, Snapshot
@@ -36,15 +37,15 @@ class Figures:
 
 def figures_of(before: Snapshot, outcome: Outcome | None, count: TokenCount | None = None) -> Figures:
     """The figures of an outcome; of no outcome those of memory as it is."""
-    fates = [fate.verdict for fate in outcome.fates.values()] if outcome else []
+    fates = Counter([fate.verdict for fate in outcome.fates.values()] if outcome else ())
     after = outcome.memory if outcome else None
-    summarised, dropped = fates.count(Verdict.SUMMARISED), fates.count(Verdict.DROPPED)
+    summarised, dropped = fates[Verdict.SUMMARISED], fates[Verdict.DROPPED]
     counted = all(_is_counted(memory, count) for memory in (before, after) if memory is not None)
     return Figures(
         summarised,
         dropped,
         len(before.items) - summarised - dropped,
-        fates.count(Verdict.PINNED),
+        fates[Verdict.PINNED],
         snapshot_tokens(before, count),
         snapshot_tokens(after, count) if after is not None else None,
         "counted" if counted else "estimated",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import compress, islice
+from itertools import count as count_from
 from operator import ne
 from typing import cast
 
@@ -12,11 +13,15 @@ from contextlab.core.items import Item, Kind, estimate_tokens
 from contextlab.core.projection import TokenCount, is_prompt, item_tokens, pair_up
 
 
+def entry_starts(items: Iterable[Item]) -> list[int]:
+    """Index of the first item of each entry: neighbours with one entry id are one provider message."""
+    names = [item.entry for item in items]
+    return [0, *compress(count_from(1), map(ne, names, islice(names, 1, None)))] if names else []
+
+
 def count_entries(items: Iterable[Item]) -> int:
     """Provider messages: neighbours with one entry id are one."""
-    names = [item.entry for item in items]
-    changes: int = sum(map(ne, names, islice(names, 1, None)))
-    return changes + bool(names)
+    return len(entry_starts(items))
 
 
 def count_turns(items: Iterable[Item]) -> int:
@@ -33,8 +38,16 @@ def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
     """Tokens of items."""
     if count is not None:
         return sum([item_tokens(item, count) if item.tokens is None else item.tokens for item in items])
+    # `estimate_tokens` written out for ASCII: a call for each of thousands of items takes twice as long.
     return sum(
-        [estimate_tokens(item.text, item.tool) if item.tokens is None else item.tokens for item in items]
+        [
+            known
+            if (known := item.tokens) is not None
+            else (len(text) + (len(item.tool) if item.tool else 0) + 3) // 4
+            if (text := item.text).isascii()
+            else estimate_tokens(text, item.tool)
+            for item in items
+        ]
     )
 
 
@@ -42,12 +55,19 @@ def snapshot_tokens(snapshot: Snapshot, count: TokenCount | None = None) -> int:
     """Tokens of a memory, its summary included."""
     summary = text_tokens(snapshot.summary, count) if snapshot.summary else 0
     known = snapshot.once("tokens", lambda: _counted(snapshot.items))
+    if known is None and count is None:
+        known = snapshot.once("estimate", lambda: items_tokens(snapshot.items))
     return (items_tokens(snapshot.items, count) if known is None else known) + summary
 
 
 def snapshot_entries(snapshot: Snapshot) -> int:
     """Provider messages of a memory."""
-    return snapshot.once("entries", lambda: count_entries(snapshot.items))
+    return len(snapshot_starts(snapshot))
+
+
+def snapshot_starts(snapshot: Snapshot) -> list[int]:
+    """Index of the first item of each entry of a memory."""
+    return snapshot.once("starts", lambda: entry_starts(snapshot.items))
 
 
 def snapshot_pairs(snapshot: Snapshot) -> list[int]:

@@ -27,6 +27,7 @@ from contextlab.core.errors import CompactError
 from contextlab.core.items import Item
 from contextlab.core.language_model import ModelMessage, ModelReply
 from contextlab.core.measuring.figures import Figures
+from contextlab.core.measuring.memory_size import snapshot_starts
 from contextlab.core.policies.structured_summary import by_entries, more_entries
 from contextlab.core.sections import keep_known_items, read_reply
 from contextlab.core.summarising.asking import SHORT, ask, is_too_long, summary_request
@@ -77,12 +78,13 @@ class LlmSummary:
         """Summarise what stands before the cut; raises ModelError."""
         if not snapshot.items:
             return nothing_done(NOTHING, snapshot, deps)
-        entries = Entries(snapshot.items)
+        entries = Entries(snapshot.items, snapshot_starts(snapshot))
         end = entries.start(self.cut(entries))
         if self.mode == "reference":
             return self._as_the_original(snapshot, snapshot.items[:end], deps)
         pins = pinned_ids(snapshot.items, deps)
-        covered = [item for item in snapshot.items[:end] if item.id not in pins]
+        before = snapshot.items[:end]
+        covered = [item for item in before if item.id not in pins] if pins else before
         if not covered:
             return nothing_done(NOTHING, snapshot, deps)
         files = cumulative(snapshot.last_result, files_of(covered))
@@ -140,7 +142,7 @@ POLICY = LlmSummary
 def read_result(reply: ModelReply, covered: Sequence[Item], files: Files) -> CompactResult:
     """A model's answer as a result."""
     reading = read_reply(reply.text)
-    keep_known_items(reading.sections, frozenset(item.id for item in covered))
+    keep_known_items(reading.sections, frozenset([item.id for item in covered]))
     if reading.sections.user_confirmations:
         reading.summary = marked(reading.sections, words_of_user(covered))
     return CompactResult(

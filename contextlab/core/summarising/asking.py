@@ -11,7 +11,7 @@ from contextlab.core.items import Item
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
 from contextlab.core.summarising.file_tracking import Files
 from contextlab.core.summarising.overflow import is_overflow
-from contextlab.core.summarising.transcript import LONGEST, transcript
+from contextlab.core.summarising.transcript import LONGEST, transcript_parts
 
 _NO_JSON_MODE = re.compile(r"response_format|json.?mode", re.IGNORECASE)
 
@@ -47,8 +47,9 @@ def summary_request(
         parts.append("Files changed so far: " + ", ".join(files.modified))
     if instructions := deps.instructions.strip():
         parts.append(f"The person asks for this summary:\n{instructions}")
-    parts.append(transcript(items, most, deps.write_lines))
-    return [ModelMessage("system", SYSTEM), ModelMessage("user", "\n\n".join(parts))]
+    head = "".join(f"{part}\n\n" for part in parts)
+    content = "".join([head, *transcript_parts(items, most, deps.write_lines)])
+    return [ModelMessage("system", SYSTEM), ModelMessage("user", content)]
 
 
 def ask(

@@ -14,10 +14,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import compress, count, islice
-from operator import ne
 
 from contextlab.core.items import Item, Kind
+from contextlab.core.measuring.memory_size import entry_starts
 from contextlab.core.projection import NONE, is_answer, is_prompt, last_index, pair_up
 
 GLANCES = 4
@@ -33,9 +32,8 @@ class Entries:
     """Index of the first item of each entry."""
 
     def __post_init__(self) -> None:
-        """Find the entries."""
-        names = [item.entry for item in self.items]
-        self.starts = [0, *compress(count(1), map(ne, names, islice(names, 1, None)))] if names else []
+        """Find the entries where they are not known."""
+        self.starts = self.starts or entry_starts(self.items)
 
     def __len__(self) -> int:
         """How many entries."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import compress, count
 
 from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
 from contextlab.core.items import Item, Kind, Reason, Verdict
@@ -21,12 +22,14 @@ def replaced_by_summary(
     snapshot: Snapshot, covered: Collection[str], result: CompactResult, deps: Deps
 ) -> Outcome:
     """The outcome in which a summary (`result.summary`) stands for the covered items."""
-    kept = tuple(item for item in snapshot.items if item.id not in covered)
-    fates = {item.id: SUMMARISED if item.id in covered else fate_kept(item, deps) for item in snapshot.items}
+    names = snapshot.names
+    kept = tuple([item for item, name in zip(snapshot.items, names, strict=True) if name not in covered])
+    fates = dict.fromkeys(names, SUMMARISED)
+    fates.update((item.id, fate_kept(item, deps)) for item in kept)
     memory = Snapshot(kept, result.summary, result, snapshot.version)
     result.report = result.report or compaction_report(snapshot, memory, len(covered), deps.count)
     result.report.notes += _unanswered(snapshot, covered)
-    ids = tuple(item.id for item in snapshot.items if item.id in covered)
+    ids = tuple([name for name in names if name in covered])
     return Outcome(result, memory=memory, fates=fates, covered=ids)
 
 
@@ -60,12 +63,14 @@ def stays(item: Item, deps: Deps) -> Reason | None:
 def staying(items: Sequence[Item], deps: Deps) -> list[bool]:
     """Of each item whether it may never go into a summary: `stays` for many items."""
     system, pins = Kind.SYSTEM, deps.pins
+    if not pins:
+        return [item.pinned or item.kind == system for item in items]
     return [item.pinned or item.kind == system or item.id in pins for item in items]
 
 
 def pinned_ids(items: Sequence[Item], deps: Deps) -> set[str]:
     """Ids of the items that must stay, with the other one of each pair that they are part of."""
-    pinned = [index for index, pinned in enumerate(staying(items, deps)) if pinned]
+    pinned = list(compress(count(), staying(items, deps)))
     partners: list[int] = []
     if any(items[index].call_id is not None for index in pinned):
         pairs = pair_up(items)

@@ -6,7 +6,7 @@ said is not. Memory keeps all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from json import JSONEncoder
 
 from contextlab.core.items import KINDS, Item, Kind
@@ -16,6 +16,8 @@ from contextlab.core.projection import NONE, pair_up
 BEGIN, END = "<transcript>", "</transcript>"
 LONGEST = 20_000
 """Characters of one call's arguments or one result, about 5,000 tokens."""
+STRETCH = 32
+"""Lines that are written at once: so few that a processor's cache holds them while they are."""
 _SHORTENED = (Kind.TOOL_CALL, Kind.TOOL_RESULT)
 _NAMES = {kind: str(kind.value) for kind in KINDS}
 _encoder = JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
@@ -28,6 +30,15 @@ and backslash as they are. `write_lines` does it with the standard library; who 
 
 def transcript(items: Sequence[Item], most: int = LONGEST, write: WriteLines | None = None) -> str:
     """The items between two marks. A call that was never answered gets a labelled line that says so."""
+    return "".join(transcript_parts(items, most, write))
+
+
+def transcript_parts(
+    items: Sequence[Item], most: int = LONGEST, write: WriteLines | None = None
+) -> Iterator[str]:
+    """The transcript in parts, for who puts it into a longer text: many megabytes are copied only once then."""
+    write = write or write_lines
+    yield f"{BEGIN}\n"
     lines: list[Line] = []
     ui, call = Kind.UI, Kind.TOOL_CALL
     for item, partner in zip(items, pair_up(items), strict=True):
@@ -44,11 +55,18 @@ def transcript(items: Sequence[Item], most: int = LONGEST, write: WriteLines | N
             line["call_id"] = item.call_id
         line["text"] = text
         lines.append(line)
+        if len(lines) >= STRETCH:
+            yield _unclosed(write(lines))
+            lines = []
         if partner == NONE and kind == call and item.needs_result:
             lines.append(_unanswered(item))
-    # A text cannot close the frame: the slash of a closing mark is written as an escape, which JSON allows.
-    body = (write or write_lines)(lines).replace(END, END.replace("/", "\\/"))
-    return f"{BEGIN}\n{body}{END}"
+    yield _unclosed(write(lines))
+    yield END
+
+
+def _unclosed(lines: str) -> str:
+    """A text cannot close the frame: the slash of a closing mark is written as an escape, which JSON allows."""
+    return lines.replace(END, END.replace("/", "\\/"))
 
 
 def write_lines(lines: Sequence[Line]) -> str:

@@ -19,6 +19,8 @@ from contextlab.store.models import CompactionJob, ModelAnswer
 
 TIMEOUT = 120.0
 """Seconds for one answer."""
+STRETCH = 32_768
+"""Letters of a prompt that are read at once for its name: a copy of many megabytes takes longer than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +137,15 @@ class KeepingModel:
 def _name_of(messages: Sequence[ModelMessage], most: int | None) -> str:
     digest = hashlib.sha256(f"{most}".encode("ascii"))
     for message in messages:
-        content = message.content.encode("utf-8", "surrogatepass")
-        digest.update(f"\n{message.role} {len(content)}\n".encode("ascii"))
-        digest.update(content)
+        digest.update(f"\n{message.role} {_size(message.content)}\n".encode("ascii"))
+        for start in range(0, len(message.content), STRETCH):
+            digest.update(message.content[start : start + STRETCH].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _size(text: str) -> int:
+    """Bytes of a text as UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _storable(text: str) -> str:
