@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.db import connection
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 UNWANTED = ("DJANGO_SETTINGS_MODULE", "CONTEXTLAB_TEST_DATA", "PYTEST_CURRENT_TEST")
 """Variables that processes of an installation of its own must not have."""
 NO_BROWSER = "no Chromium found: apt-get install chromium, or set CHROMIUM=/path/to/it"
 BUSY = ".htmx-request, .htmx-swapping, .htmx-added, .htmx-settling"
+PREPARE = """
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "contextlab.config.settings"
+import django; django.setup()
+from django.core.management import call_command
+from contextlab.adapters.tokens import counter
+call_command("migrate", interactive=False, verbosity=0)
+counter()
+"""
 # Playwright's synchronous API keeps an event loop running in this thread; Django would refuse its database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
@@ -127,23 +140,49 @@ def installation(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def data_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder whose database has its tables, made once: migrating takes seconds of processor time."""
-    folder = tmp_path_factory.mktemp("migrated") / "data"
-    env = {name: value for name, value in os.environ.items() if name not in (*UNWANTED, "DATABASE_URL")}
-    _migrate(env | {"CONTEXTLAB_DATA": str(folder)})
+def prepared_data() -> Path:
+    """A data folder with its tables and a tested tokenizer, made once for all processes of a run.
+
+    Either takes seconds of processor time.
+    """
+    shared = Path(os.environ["CONTEXTLAB_TEST_DATA"])
+    folder = shared / "prepared"
+    with closing(sqlite3.connect(shared / "turn.sqlite3", timeout=120, isolation_level=None)) as turn:
+        turn.execute("BEGIN EXCLUSIVE")  # the other processes wait here, and find the folder
+        if not folder.exists():
+            unfinished = shared / "unfinished"
+            env = {
+                name: value for name, value in os.environ.items() if name not in (*UNWANTED, "DATABASE_URL")
+            }
+            _prepare(env | {"CONTEXTLAB_DATA": str(unfinished)})
+            unfinished.rename(folder)
     return folder
 
 
 @pytest.fixture
 def migrated(installation: dict[str, str], request: pytest.FixtureRequest) -> None:
-    """The installation's database has its tables."""
+    """The installation's database has its tables, and its tokenizer is tested."""
     if installation.get("DATABASE_URL", "").startswith("postgres"):
-        _migrate(installation)
+        _prepare(installation)
     else:
-        shutil.copytree(request.getfixturevalue("data_with_tables"), installation["CONTEXTLAB_DATA"])
+        shutil.copytree(request.getfixturevalue("prepared_data"), installation["CONTEXTLAB_DATA"])
 
 
-def _migrate(env: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "contextlab", "migrate", "-v0"]
-    subprocess.run(command, cwd=CHECKOUT, env=env, check=True, timeout=120)
+def _prepare(env: dict[str, str]) -> None:
+    subprocess.run([sys.executable, "-c", PREPARE], cwd=CHECKOUT, env=env, check=True, timeout=120)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_keepdb: bool) -> bool:
+    """Whether the tests' database is used as it lies there; on SQLite it is a copy of one with tables."""
+    return django_db_keepdb or connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, request: pytest.FixtureRequest) -> None:
+    """On SQLite the tests' database begins as a copy of one with tables; Django still asks what it lacks."""
+    if connection.vendor == "sqlite":
+        prepared: Path = request.getfixturevalue("prepared_data")
+        shutil.copy(prepared / "db.sqlite3", settings.DATABASES["default"]["TEST"]["NAME"])
+        for result in prepared.glob("toktok-self-test.json"):  # none where toktok-rs is not installed
+            shutil.copy(result, settings.DATA_DIR)

@@ -30,7 +30,7 @@ WORKER = [
 
 
 @pytest.fixture
-def env(installation):
+def env(installation, migrated):
     """An installation whose queue is removed afterwards; skipped where the broker does not listen."""
     parts = urlsplit(URL)
     if parts.port:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -65,7 +66,8 @@ def run(package: Path, *command: str) -> str:
     paths = os.pathsep.join([str(package), str(CHECKOUT)])
     data = str(package / "data")
     environment = {**os.environ, "PYTHONPATH": paths, "CONTEXTLAB_DATA": data, "CONTEXTLAB_TEST_DATA": data}
-    environment.pop("DATABASE_URL", None)
+    for name in ("DATABASE_URL", "PYTEST_XDIST_WORKER"):
+        environment.pop(name, None)
     done = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, env=environment, timeout=100
     )
@@ -96,17 +98,15 @@ def test_both_are_found_described_and_checked(package: Path) -> None:
     assert place == "projector.max_chars"
 
 
-def test_both_stand_on_the_page_in_the_schema_and_in_the_api(package: Path) -> None:
+def test_both_stand_on_the_page_in_the_schema_and_in_the_api(package: Path, prepared_data: Path) -> None:
     """The policies page begins a policy from each, the schema describes them, the API lists and takes them."""
     script = """
         import json, os
         os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
         import django
         django.setup()
-        from django.core.management import call_command
         from django.test import Client
         from contextlab.services.workspaces import local_workspace
-        call_command("migrate", verbosity=0)
         local_workspace()
         client = Client(headers={"host": "127.0.0.1"})
         page = client.get("/policies").content.decode()
@@ -125,6 +125,7 @@ def test_both_stand_on_the_page_in_the_schema_and_in_the_api(package: Path) -> N
             "does": [one["does"] for one in listed["results"] if one["name"] == "acme"],
         }))
     """
+    shutil.copytree(prepared_data, package / "data")
     told = json.loads(run(package, "-c", textwrap.dedent(script)))
     assert told["page"] == [True, True]
     assert told["begun"]
