@@ -18,14 +18,14 @@ venv-dev: ## the environment with the test and lint tools
 run: venv ## start ContextLab and print its address
 	@exec $(BIN)/contextlab up $(if $(PORT),--port $(PORT))
 
+# pytest rewrites every test module in every process, half a minute in all, unless it may keep what it wrote.
 test: venv-dev ## all tests that need no service (browser tests are skipped, visibly, without a browser)
 	@$(BIN)/python -m compileall -q contextlab
-	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
-stress: venv-dev ## the largest sizes, which `make test` leaves out, and the engine's properties on 2,000 examples each
+stress: venv-dev ## the largest sizes, which `make test` leaves out, and the core's properties on 2,000 examples each
 	$(BIN)/python -m pytest -m stress $(PYTEST_ARGS)
-	CONTEXTLAB_EXAMPLES=2000 $(BIN)/python -m pytest --timeout 3600 tests/core/test_every_projector.py \
-		tests/core/test_compaction_invariants.py tests/core/test_live_session.py
+	CONTEXTLAB_EXAMPLES=2000 $(BIN)/python -m pytest --timeout 3600 -m hypothesis tests/core
 
 check: lint types contracts ## lint, types, layer contracts, Django's checks, compose file
 	DJANGO_SETTINGS_MODULE=contextlab.config.settings $(BIN)/python manage.py check --fail-level WARNING

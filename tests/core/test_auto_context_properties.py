@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core.auto_context.tags import offload_of
@@ -21,6 +21,7 @@ from contextlab.core.projectors.auto_context import AutoContextView
 from contextlab.core.protocol import ExportItem, export
 from contextlab.core.testing import ScriptedModel
 from tests.core.auto_context_memories import Maker
+from tests.core.plugins import examples
 
 SEEDS = st.integers(0, 2**32)
 MODEL_FREE = {"LARGE_MESSAGE_OFFLOAD_WITH_PROTECTION", "LARGE_MESSAGE_OFFLOAD"}
@@ -75,7 +76,7 @@ def expanded(items: Sequence[Item], store: InMemoryOffloadStore) -> list[Item]:
 
 
 @given(SEEDS)
-@settings(max_examples=300, deadline=None)
+@examples(100)
 def test_a_valid_memory_stays_valid(seed: int) -> None:
     """No strategy separates a call from its result or leaves reasoning that leads nowhere."""
     maker = Maker(seed)
@@ -87,7 +88,7 @@ def test_a_valid_memory_stays_valid(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=300, deadline=None)
+@examples(100)
 def test_reloading_gives_every_original_back(seed: int) -> None:
     """What the tags name, fetched back at their places, is the memory that was given, byte by byte."""
     maker = Maker(seed)
@@ -104,7 +105,7 @@ def test_reloading_gives_every_original_back(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@examples(60)
 def test_every_change_makes_the_context_smaller(seed: int) -> None:
     """What a strategy did not gain is undone: a model that only adds words changes nothing."""
     maker = Maker(seed)
@@ -118,7 +119,7 @@ def test_every_change_makes_the_context_smaller(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@examples(60)
 def test_nothing_is_summarised_twice(seed: int) -> None:
     """An item goes into a summary once; what strategy 6 wrote is carried on word for word."""
     maker = Maker(seed)
@@ -132,7 +133,7 @@ def test_nothing_is_summarised_twice(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@examples(60)
 def test_what_must_stay_stays(seed: int) -> None:
     """System items, pins with their pairs and a person's words are never put aside without a question that stays."""
     maker = Maker(seed)
@@ -144,7 +145,7 @@ def test_what_must_stay_stays(seed: int) -> None:
 
 
 @given(SEEDS, st.integers(0, 5))
-@settings(max_examples=200, deadline=None)
+@examples(60)
 def test_a_failure_leaves_nothing_behind(seed: int, call: int) -> None:
     """An error of the model is raised, and the same call succeeds later as if it had not been tried."""
     maker = Maker(seed)
@@ -159,7 +160,7 @@ def test_a_failure_leaves_nothing_behind(seed: int, call: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@examples(60)
 def test_the_outcome_accounts_for_every_item(seed: int) -> None:
     """Each item has one verdict; what stands in memory, and what was put aside, agree with it."""
     maker = Maker(seed)
@@ -179,7 +180,7 @@ def test_the_outcome_accounts_for_every_item(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@examples(60)
 def test_the_view_needs_no_model_and_changes_nothing_twice(seed: int) -> None:
     """The projection leaves every item at its place, is the same each time, and projected again is itself."""
     maker = Maker(seed)

@@ -53,7 +53,7 @@ snapshots = st.builds(
 )  # fmt: skip
 
 
-@examples(200)
+@examples(80)
 @given(snapshots)
 def test_every_memory_comes_back_as_it_was(snapshot: Snapshot) -> None:
     """Whatever an item holds; the text is plain ASCII, so every database takes it."""

@@ -30,7 +30,7 @@ from tests.core.plugins import examples, random_plugin
 
 SEEDS = st.integers(0, 10**6)
 WIRES = ("openai_chat", "openai_responses", "anthropic")
-many = examples(400)
+many = examples(150)
 
 
 def policy_of(seed: int) -> CompactPolicy:

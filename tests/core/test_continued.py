@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import Policy, Replayer, Verdict, parse_policy, verdicts_at
@@ -19,6 +19,7 @@ from contextlab.core.replaying.sizes import Sizes
 from contextlab.core.replaying.stepwise import item_of
 from contextlab.core.report import Report
 from contextlab.core.timeline import Timeline
+from tests.core.plugins import examples
 from tests.core.sessions import random_timeline
 from tests.core.test_replay_compacting import MODEL, RULES, session
 
@@ -96,7 +97,7 @@ def test_a_context_that_the_log_clears_later() -> None:
 
 
 @pytest.mark.parametrize("by", [KEEP, LAST])
-@settings(max_examples=60, deadline=None)
+@examples(40)
 @given(st.integers(min_value=0, max_value=2**32 - 1), st.data())
 def test_each_step_is_what_the_projector_gives(by: Policy, seed: int, data: st.DataObject) -> None:
     """For random sessions: the figures are those of projecting the branch's memory with what followed."""
@@ -129,7 +130,7 @@ TIERS = parse_policy(
 
 
 @pytest.mark.parametrize("by", [KEEP, TIERS])
-@settings(max_examples=150, deadline=None)
+@examples(60)
 @given(st.integers(min_value=0, max_value=2**32 - 1), st.data())
 def test_the_fast_way_is_the_slow_one(by: Policy, seed: int, data: st.DataObject) -> None:
     """Report by report and verdict by verdict, whatever stands in the memory; calibrated within a rounding."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import Item, Kind
 from contextlab.core.projection import pair_up
 from contextlab.core.summarising.cut import Entries, open_part, safe_cut, turn_boundary, whole_pairs
 from tests.core.memories import random_memory
+from tests.core.plugins import examples
 
 
 def items_of(notation: str) -> list[Item]:
@@ -53,7 +54,7 @@ def test_without_any_answer_only_the_last_calls_are_unread() -> None:
     assert open_part(Entries(items_of("k1 r1 k2 k3 r2 r3"))) == 2
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(st.integers(0, 10**6), st.integers(0, 40))
 def test_a_safe_cut_separates_nothing(seed: int, wanted: int) -> None:
     """No pair of the source has one side before a safe cut and one behind it, and the cut never moves forward."""
@@ -65,7 +66,7 @@ def test_a_safe_cut_separates_nothing(seed: int, wanted: int) -> None:
         assert other < 0 or (one < index) == (other < index)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(st.integers(0, 10**6), st.integers(0, 40))
 def test_looking_only_behind_a_cut_finds_what_all_pairs_show(seed: int, wanted: int) -> None:
     """The cut by what stands behind it is the cut by all pairs of memory, also where ids are used again."""

@@ -47,7 +47,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 WIRES = ("openai_chat", "openai_responses", "anthropic")
 LABELS = ("stood in for the missing result", "labelled a result")
 every = pytest.mark.parametrize("kind", PROJECTORS.names())
-promise = examples(50)
+promise = examples(30)
 
 
 def memory(seed: int) -> list[Item]:

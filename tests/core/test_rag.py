@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core.agent.rag import Chunk, LeftOut, assemble_chunks, remaining_tokens
+from tests.core.plugins import examples
 
 
 def words(text: str) -> int:
@@ -60,7 +61,7 @@ def test_the_room_is_what_history_and_answer_leave() -> None:
     assert remaining_tokens(1000, 1200) == 0
 
 
-@settings(max_examples=200, deadline=None)
+@examples(80)
 @given(st.lists(st.text(max_size=40), max_size=12), st.integers(0, 60), st.booleans(), st.booleans())
 def test_it_never_exceeds_the_budget_and_accounts_for_every_chunk(
     texts: list[str], budget: int, stop: bool, cut: bool

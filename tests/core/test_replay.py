@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import (
@@ -32,6 +32,7 @@ from contextlab.core.replaying.stepwise import Stepwise
 from contextlab.core.replaying.swift import Swift
 from contextlab.core.timeline import Timeline
 
+from .plugins import examples
 from .sessions import random_options, random_timeline
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
@@ -74,7 +75,7 @@ def assert_disjoint(spans: list[Span]) -> None:
     assert all(span.end_step is None or span.first_step < span.end_step for span in spans)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(SEEDS, st.integers(min_value=1, max_value=25))
 def test_replay_equals_projecting_each_step(seed: int, steps: int) -> None:
     """At every step of any session, under any budget, replay gives the report and the fates of projecting it alone."""
@@ -118,7 +119,7 @@ def gaps_timeline(seed: int, steps: int) -> Timeline:
     return timeline
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(SEEDS, st.integers(min_value=1, max_value=60), st.integers(min_value=0, max_value=600))
 def test_gaps_of_the_character_limit_equal_projecting_each_step(seed: int, steps: int, limit: int) -> None:
     """However small old items lie behind large ones, and whatever a tier clears: replay equals each step alone."""
@@ -163,7 +164,7 @@ def check_gap(timeline: Timeline, result: Replay) -> None:
         assert all(verdict in (Verdict.DROPPED, Verdict.SUMMARISED) for verdict, _ in stretch)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SEEDS)
 def test_counts_equal_fates(seed: int) -> None:
     """Under a policy and as recorded, the counts of a report are those of its spans, and what it folds is left out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core import Kind, Policy, Replayer, SpanWriter, Verdict, parse_policy, verdicts_at
@@ -21,6 +21,7 @@ from contextlab.core.replaying.tape import Tape
 from contextlab.core.replaying.unfired import Unfired
 from contextlab.core.replaying.watch import Watch
 from contextlab.core.timeline import Timeline
+from tests.core.plugins import examples
 from tests.core.sessions import random_timeline
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
@@ -142,7 +143,7 @@ def test_a_cleared_context_takes_the_summary_with_it() -> None:
 
 
 @pytest.mark.parametrize("trigger", [{"kind": "items", "max_items": 5}, {"kind": "tokens", "min_tokens": 40}])
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(SEEDS)
 def test_reports_and_spans_tell_the_same(trigger: dict[str, Any], seed: int) -> None:
     """On any session: what is summarised, left out and sent is the same in the report and in the spans."""
@@ -186,7 +187,7 @@ BY_SIZES: list[dict[str, Any] | None] = [
 
 
 @pytest.mark.parametrize("trigger", BY_SIZES)
-@settings(max_examples=25, deadline=None)
+@examples(15)
 @given(SEEDS)
 def test_sizes_decide_as_the_memory_itself(trigger: dict[str, Any] | None, seed: int) -> None:
     """On any session the replay that goes by sizes decides and tells what the one that asks a live memory does."""
@@ -212,7 +213,7 @@ def test_sizes_decide_as_the_memory_itself(trigger: dict[str, Any] | None, seed:
 
 
 @pytest.mark.parametrize("trigger", BY_SIZES)
-@settings(max_examples=15, deadline=None)
+@examples(10)
 @given(SEEDS)
 def test_sizes_decide_where_a_model_is_needed(trigger: dict[str, Any] | None, seed: int) -> None:
     """The place at which a model is needed, and every figure up to it, are those that a live memory gives."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core.committing.commit import faults_of_outcome
@@ -20,6 +20,7 @@ from contextlab.core.sections import HEADINGS
 from contextlab.importers import UnreadableFile, read_file
 from contextlab.importers.discover import discover
 from tests.core.memories import random_memory
+from tests.core.plugins import examples
 from tests.core.talk import Talk
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -219,7 +220,7 @@ def test_max_chars_holds() -> None:
     assert result.sections.changed_artifacts[-1].text.startswith("/a/rather/long/path/to/a/file/number/39.py")
 
 
-@settings(max_examples=150, deadline=None)
+@examples(80)
 @given(st.integers(0, 10**9), st.integers(0, 12))
 def test_any_memory(seed: int, keep: int) -> None:
     """Any memory: nothing is raised, the same answer comes twice, and the outcome may be committed."""
@@ -231,7 +232,7 @@ def test_any_memory(seed: int, keep: int) -> None:
         assert faults_of_outcome(Snapshot(items), one, Deps()) == []
 
 
-@settings(max_examples=200, deadline=None)
+@examples(80)
 @given(
     st.lists(st.tuples(st.sampled_from(list(Kind)), st.text(max_size=80), st.text(max_size=10)), max_size=12)
 )

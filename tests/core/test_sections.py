@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlab.core.compaction import Line, Sections
 from contextlab.core.sections import keep_known_items, read_reply, render_sections
+from tests.core.plugins import examples
 
 
 def texts(lines: list[Line]) -> list[str]:
@@ -79,7 +80,7 @@ KEYS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(st.one_of(st.text(), st.dictionaries(KEYS, JSON).map(lambda value: f"note {json.dumps(value)} end")))
 def test_reading_never_raises(reply: str) -> None:
     """Whatever a model writes becomes a summary, and lists of texts that are not blank."""
