@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from contextlab.core.items import Reason, Verdict
 
@@ -22,8 +22,7 @@ SHELF = 256
 FARTHEST = sys.maxsize
 
 
-@dataclass(slots=True, frozen=True)
-class Span:
+class Span(NamedTuple):
     """A rectangle of one verdict: positions inclusive, steps half-open."""
 
     first_item: int
@@ -46,7 +45,7 @@ def within(spans: Sequence[Span], first: int, end: int | None) -> list[Span]:
         begin = max(span.first_step, first)
         stop = end if span.end_step is None else span.end_step if end is None else min(span.end_step, end)
         if stop is None or begin < stop:
-            found.append(replace(span, first_step=begin, end_step=stop))
+            found.append(span._replace(first_step=begin, end_step=stop))
     return found
 
 

@@ -52,8 +52,11 @@ class Step:
     @property
     def prompt_tokens(self) -> int | None:
         """The provider's whole input: input + cache reads + cache writes; None when nothing was reported."""
-        parts = [part for part in (self.input, self.cache_read, self.cache_write) if part is not None]
-        return sum(parts) if parts else None
+        known = self.input
+        for part in (self.cache_read, self.cache_write):
+            if part is not None:
+                known = part if known is None else known + part
+        return known
 
 
 @dataclass(slots=True)

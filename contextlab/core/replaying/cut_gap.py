@@ -53,17 +53,19 @@ class Gaps:
         at = bisect_left(dropped, end[1]) if found else 0
         for band in bands[len(found) :]:
             stop = bisect_left(dropped, band[0], at)
-            for piece in (*((index, index + 1) for index in dropped[at:stop]), (band[0], band[1])):
-                end = (end[0], piece[1]) if end[1] == piece[0] else piece
-                best = end if _length(end) > _length(best) else best
+            for index in dropped[at:stop]:
+                best, end = _further(best, end, index, index + 1)
+            best, end = _further(best, end, band[0], band[1])
             at = stop
             found.append((band, best, end))
         for index in dropped[at:]:
-            end = (end[0], index + 1) if end[1] == index else (index, index + 1)
-            best = end if _length(end) > _length(best) else best
+            best, end = _further(best, end, index, index + 1)
         return best
 
     def _still_known(self, bands: list[Band], dropped: list[int]) -> list[tuple[Band, Range, Range]]:
+        if not (self._found and bands) or bands[0] != self._found[0][0]:
+            self._dropped, self._found = dropped, []
+            return self._found
         changed = min(set(self._dropped).symmetric_difference(dropped), default=None)
         self._dropped, same = dropped, 0
         for band, (there, _, _) in zip(bands, self._found, strict=False):
@@ -72,6 +74,12 @@ class Gaps:
             same += 1
         del self._found[same:]
         return self._found
+
+
+def _further(best: Range, end: Range, first: int, stop: int) -> tuple[Range, Range]:
+    """The longest gap and the last one when [first, stop) is left out as well, which lies behind them."""
+    end = (end[0], stop) if end[1] == first else (first, stop)
+    return (end, end) if end[1] - end[0] > best[1] - best[0] else (best, end)
 
 
 def _length(gap: Range) -> int:

@@ -124,8 +124,9 @@ class _Settled:
         self._size = 0
 
     def forget(self) -> None:
-        """Begin anew."""
-        self._done, self._upto, self._bands, self._size = [], 0, [], 0
+        """Begin anew (mostly nothing is known: this is asked for at every step)."""
+        if self._size:
+            self._done, self._upto, self._bands, self._size = [], 0, [], 0
 
     def guard(self, cut: Cut) -> PairGuard | None:
         """What the guard does to the cut; None when that is nothing."""

@@ -23,6 +23,9 @@ PREFIX: Painted = (Verdict.PINNED, Reason.PINNED_PREFIX)
 PINS: dict[Reason, Painted] = {
     reason: (Verdict.PINNED, reason) for reason in (Reason.PINNED_BY_PERSON, Reason.SYSTEM)
 }
+LEFT_OUT: dict[Reason, Painted] = {
+    reason: (Verdict.DROPPED, reason) for reason in (Reason.MAX_ITEMS, Reason.MAX_CHARS, Reason.MAX_TOKENS)
+}
 NOTHING: frozenset[int] = frozenset()
 
 
@@ -58,16 +61,21 @@ class CutPainter:
         last = self._last
         added: AbstractSet[int] = guard.added if guard is not None else NOTHING
         dropped: AbstractSet[int] = guard.dropped if guard is not None else NOTHING
-        singles = {*(added ^ self._added), *(dropped ^ self._dropped)}
+        singles = self._thresholds(last, cut)
+        for now, before in ((added, self._added), (dropped, self._dropped)):
+            if now or before:
+                singles += now ^ before
         self._last, self._added, self._dropped = cut, added, dropped
         stretches = self._changed(last, cut)
         for first, stop in stretches:
             self._stretch(first, stop, step)
-        singles.update(self._thresholds(last, cut))
-        if not singles:
-            return
-        stops = [stop for _, stop in stretches]
-        alone = [index for index in singles if index < cut.size and not _inside(stretches, stops, index)]
+        if singles:
+            self._alone(singles, stretches, step)
+
+    def _alone(self, singles: list[int], stretches: list[tuple[int, int]], step: int) -> None:
+        """Paint the items that stand in none of the stretches."""
+        size, stops = self._last.size, [stop for _, stop in stretches]
+        alone = {index for index in singles if index < size and not _inside(stretches, stops, index)}
         for first, end in ranges(sorted(alone)):
             self._one_by_one(first, end + 1, step)
 
@@ -75,26 +83,22 @@ class CutPainter:
         """Stretches that lie in another band than before, between other edges of the prefix, or are new."""
         old, new = last.bands, cut.bands
         size = min(last.size, cut.size)
-        if len(old) == len(new) == 1 and old[0][2] == new[0][2]:
-            edges = [_between(old[0][0], new[0][0]), _between(old[0][1], new[0][1])]
-        elif old == new:
-            edges = []
-        else:
-            edges = _differences(old, new)
-        edges.append(_between(last.prefix, cut.prefix))
+        edges = [] if old == new else _differences(old, new)
+        if last.prefix != cut.prefix:
+            edges.append(_between(last.prefix, cut.prefix))
         if last.empty != cut.empty:
             edges.append((0, size))
-        edges = [(a, b if b < size else size) for a, b in edges if a < b and a < size]
-        if self._cut_back or not self._all_kept(size):
-            edges += [(size, cut.size)] if size < cut.size else []
+        edges = [(a, b if b < size else size) for a, b in edges if a < size]
+        if size < cut.size and (self._cut_back or not self._all_kept(size)):
+            edges.append((size, cut.size))
         self._cut_back = False
         return _merged(edges) if len(edges) > 1 else edges
 
     def _all_kept(self, start: int) -> bool:
         """Whether all items from an index on are simply kept (but for what the guard does)."""
-        cut = self._last
+        cut, pins = self._last, self.columns.pins
         marked = max(cut.clear, cut.trim, cut.prefix, cut.bands[-1][1] if cut.bands else 0)
-        return marked <= start and self.columns.last(self.columns.pins) < start
+        return marked <= start and not (pins and self.columns.last(pins) >= start)
 
     def _thresholds(self, last: Cut, cut: Cut) -> list[int]:
         """Results and reasoning that a threshold passed."""
@@ -134,12 +138,12 @@ class CutPainter:
             standing = pins[bisect_left(pins, first) : bisect_left(pins, stop)]
         if self._added:
             standing = sorted([*standing, *(index for index in self._added if first <= index < stop)])
-        start = first
-        for begin, last in ranges(standing):
-            self._put(start, begin, (Verdict.DROPPED, reason), step)
+        start, fate = first, LEFT_OUT[reason]
+        for begin, last in ranges(standing) if standing else ():
+            self._put(start, begin, fate, step)
             self._one_by_one(begin, last + 1, step)
             start = last + 1
-        self._put(start, stop, (Verdict.DROPPED, reason), step)
+        self._put(start, stop, fate, step)
 
     def _one_by_one(self, first: int, stop: int, step: int) -> None:
         start, fate = first, self._fate(first)
@@ -158,7 +162,7 @@ class CutPainter:
         pin = columns.pin(index)
         band = cut.band_at(index)
         if band is not None and index not in self._added and (pin is None or cut.empty):
-            return (Verdict.DROPPED, band[2])
+            return LEFT_OUT[band[2]]
         if pin is not None:
             return PINS[pin]
         if index < cut.clear and columns.kind(index) == RESULT:
@@ -196,6 +200,9 @@ def _between(a: int, b: int) -> tuple[int, int]:
 
 def _differences(old: list[Band], new: list[Band]) -> list[tuple[int, int]]:
     """Stretches that lie in a band of one list and not in one with the same reason of the other."""
+    if len(old) == len(new) == 1 and old[0][2] == new[0][2]:
+        edges_of_one = (_between(old[0][0], new[0][0]), _between(old[0][1], new[0][1]))
+        return [(a, b) for a, b in edges_of_one if a < b]
     same = 0
     for one, other in zip(old, new, strict=False):
         if one != other:

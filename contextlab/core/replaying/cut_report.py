@@ -110,9 +110,9 @@ class CutReporter:
 def _tier_notes(columns: Columns, cut: Cut, budget: Budget) -> Iterator[str]:
     """What the tiers replaced, whether it stands or not."""
     recent = budget.max_recent_tool_results
-    if recent is not None and (cleared := columns.sums.row(cut.clear)[RESULTS]):
+    if recent is not None and (cleared := columns.sums.count(cut.clear, RESULTS)):
         yield results_note(cleared, recent)
-    if cut.trim and (trimmed := columns.sums.row(cut.trim)[REASONINGS]):
+    if cut.trim and (trimmed := columns.sums.count(cut.trim, REASONINGS)):
         yield reasoning_note(trimmed)
 
 

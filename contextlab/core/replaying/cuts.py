@@ -40,11 +40,11 @@ class Cut:
 
     def kept(self) -> list[tuple[int, int]]:
         """What lies between the bands, the pinned prefix apart."""
-        kept, start = [], 0
-        for first, stop in (*((band[0], band[1]) for band in self.bands), (self.size, self.size)):
-            if start < self.prefix < first:
-                kept.append((start, self.prefix))
-                start = self.prefix
+        kept, start, prefix = [], 0, self.prefix
+        for first, stop, _ in (*self.bands, (self.size, self.size, None)):
+            if start < prefix < first:
+                kept.append((start, prefix))
+                start = prefix
             if first > start:
                 kept.append((start, first))
             start = stop

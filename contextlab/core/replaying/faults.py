@@ -43,9 +43,13 @@ class FaultList:
 
     def enter_all(self, positions: Iterable[int]) -> None:
         """Items entered memory behind all others, in order."""
-        kinds = self.timeline.kinds
+        kinds, pairs, waiting, faults = self.timeline.kinds, self.timeline.pairs, self._open, self._faults
         for position in positions:
-            if kinds[position] in TOLD_APART:
+            kind = kinds[position]
+            # The usual result, told here because there are so many: its call waits for it and is no fault.
+            if kind == RESULT and pairs[position] in waiting and pairs[position] not in faults:
+                waiting.remove(pairs[position])
+            elif kind in TOLD_APART:
                 self.enter(position)
 
     def leave(self, positions: Iterable[int]) -> None:

@@ -137,12 +137,12 @@ class OnTop:
         """The spans from the step on."""
         first = self._start.step
         found = [
-            replace(one, first_step=max(one.first_step, first))
+            one._replace(first_step=max(one.first_step, first))
             for one in self._swift.writer.spans()
             if one.end_step is None or one.end_step > first
         ]
         named = [
-            replace(one, verdict=SUMMARISED[0])
+            one._replace(verdict=SUMMARISED[0])
             if (one.verdict, one.reason) == (Verdict.DROPPED, SUMMARISED[1])
             else one
             for one in found

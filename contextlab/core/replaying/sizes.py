@@ -89,7 +89,9 @@ class Sent:
 
 def calibrate(report: Report, step: Step, sent: Sent, calibrations: Calibrations) -> None:
     """Fill in the calibrated figure and what the provider reported."""
-    calibration, exact = _calibration(step.model, calibrations.instead.get(plain_name(step.model)))
+    instead = calibrations.instead
+    fitted = instead.get(plain_name(step.model)) if instead else None
+    calibration, exact = _calibration(step.model, fitted)
     size = calibration.apply(sent.visible, sent.blocks)
     if exact:
         size += round(_TOOL_MORE * sent.tool_blocks + _MESSAGE_MORE * (sent.blocks - sent.tool_blocks))

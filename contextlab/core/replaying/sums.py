@@ -85,6 +85,10 @@ class Sums:
         """The sums of the free items before an index."""
         return self.rows[index * WIDTH : (index + 1) * WIDTH]
 
+    def count(self, index: int, place: int) -> int:
+        """One of the sums before an index."""
+        return self.rows[index * WIDTH + place]
+
     def build(self, positions: Sequence[int], kinds: Sequence[int], where: Sequence[int]) -> None:
         """Sum up the next items. `kinds` has HELD for what must stay, `where` is each position's index or NONE."""
         timeline, sizes = self.sizes.timeline, self.sizes

@@ -19,6 +19,9 @@ from contextlab.core.replaying.sums import (
     WIDTH,
 )
 
+NOTHING = [0] * WIDTH
+"""The row of a tally to which nothing was added."""
+
 
 class Tally:
     """The sums of what stands, built up stretch by stretch and item by item."""
@@ -29,7 +32,8 @@ class Tally:
         """Nothing stands yet."""
         self.columns = columns
         self.cut = cut
-        self.row: list[int] = [0] * WIDTH
+        # Never changed in place: it may be NOTHING, or shared with a copy.
+        self.row = NOTHING
         self.entries = self.pinned = self.cleared = self.trimmed = 0
         # Of reasoning that stands: items, tokens.
         self.loud = self.quiet = 0
@@ -67,7 +71,7 @@ class Tally:
     def add_stretch(self, a: int, b: int) -> None:
         """All free items in [a, b)."""
         more, replaced = self._between(a, b, 1)
-        self.row = list(map(add, self.row, more))
+        self.row = more if self.row is NOTHING else list(map(add, self.row, more))
         if b <= self.cut.prefix:
             self.pinned += more[ITEMS] - replaced
         run_of = self.columns.run_of
@@ -88,8 +92,8 @@ class Tally:
         sums, clear = self.columns.sums, self.cut.clear
         more, replaced = list(map(sub, sums.row(b), sums.row(a)) if a else sums.row(b)), 0
         if a < clear and more[RESULTS]:
-            stop = min(b, clear)
-            replaced = more[RESULTS] if stop == b else sums.row(stop)[RESULTS] - sums.row(a)[RESULTS]
+            stop = b if b < clear else clear
+            replaced = more[RESULTS] if stop == b else sums.count(stop, RESULTS) - sums.count(a, RESULTS)
             more[RESULT] += sums.tokens.results[stop] - sums.tokens.results[a]
             more[CHARS] += sums.chars.results[stop] - sums.chars.results[a]
             self.cleared += sign * replaced
@@ -99,7 +103,7 @@ class Tally:
 
     def _reasoning(self, a: int, b: int, more: list[int], sign: int) -> int:
         """Reasoning before the threshold is a placeholder like others, behind it its size is calibrated."""
-        sums, stop = self.columns.sums, max(a, min(b, self.cut.trim))
+        sums, stop = self.columns.sums, b if b < self.cut.trim else self.cut.trim
         loud, quiet, trimmed = more[REASONINGS], more[REASONING], 0
         if a < stop:
             before, until = sums.row(a), sums.row(stop)
@@ -121,14 +125,15 @@ class Dropped:
     def __init__(self, columns: Columns) -> None:
         """Nothing is dropped."""
         self.columns = columns
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew."""
         self._indices: set[int] = set()
         self._in_runs: dict[int, int] = {}
         self._tally: Tally | None = None
         self._open_from = 0
+
+    def forget(self) -> None:
+        """Begin anew (mostly nothing is known: this is asked for at every step)."""
+        if self._tally is not None:
+            self._indices, self._in_runs, self._tally, self._open_from = set(), {}, None, 0
 
     def follow(self, indices: set[int], cut: Cut, known: int) -> Tally:
         """The sums now. Below index `known` all sizes are those of the step before, if nothing else changed."""

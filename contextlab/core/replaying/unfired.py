@@ -7,7 +7,6 @@ from sizes. From there on memory is replaced: compacting.py goes on. A policy th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from contextlab.core.policy import Policy
 from contextlab.core.projection import Budgeted
@@ -75,7 +74,7 @@ class Unfired:
         found = [span for span in rest if span.first_step != self._first]
         for span in within(before, 1, self._first):
             after = begun.pop(_place(span), None) if span.end_step == self._first else None
-            found.append(span if after is None else replace(span, end_step=after.end_step))
+            found.append(span if after is None else span._replace(end_step=after.end_step))
         return sorted([*found, *begun.values()], key=lambda span: (span.first_step, span.first_item))
 
 
