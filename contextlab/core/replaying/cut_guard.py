@@ -137,7 +137,7 @@ class _Settled:
         done = self._done
         while done and done[-1][0] >= start:
             done.pop()
-        split, gone = self._pairs(cut, start), self._gone(cut, start, guard)
+        split, gone = self._pairs(view, start), self._gone(cut, start, guard)
         settled = [(pair[1], self._lost(view, pair)) for pair in split if pair[1] < live]
         settled += [
             (index, self._reasoning_before(view, index))
@@ -177,15 +177,14 @@ class _Settled:
             first -= 1
         return first
 
-    def _pairs(self, cut: Cut, start: int) -> set[tuple[int, int]]:
+    def _pairs(self, view: CutView, start: int) -> set[tuple[int, int]]:
         """Split pairs whose result stands at `start` or behind it."""
-        over = self._columns.crossing.over
+        cut, over = view.cut, self._columns.crossing.over
         pairs = set(over(start))
         for first, stop, _ in reversed(cut.bands):
             if stop < start:
                 break
             pairs.update(over(stop), over(first) if first >= start else ())
-        view = CutView(self._columns, cut)
         return {
             (call, result)
             for call, result in pairs

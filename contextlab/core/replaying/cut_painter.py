@@ -62,9 +62,8 @@ class CutPainter:
         added: AbstractSet[int] = guard.added if guard is not None else NOTHING
         dropped: AbstractSet[int] = guard.dropped if guard is not None else NOTHING
         singles = self._thresholds(last, cut)
-        for now, before in ((added, self._added), (dropped, self._dropped)):
-            if now or before:
-                singles += now ^ before
+        if guard is not None or self._dropped or self._added:
+            singles += [*(added ^ self._added), *(dropped ^ self._dropped)]
         self._last, self._added, self._dropped = cut, added, dropped
         stretches = self._changed(last, cut)
         for first, stop in stretches:
@@ -74,9 +73,11 @@ class CutPainter:
 
     def _alone(self, singles: list[int], stretches: list[tuple[int, int]], step: int) -> None:
         """Paint the items that stand in none of the stretches."""
-        size, stops = self._last.size, [stop for _, stop in stretches]
-        alone = {index for index in singles if index < size and not _inside(stretches, stops, index)}
-        for first, end in ranges(sorted(alone)):
+        if stretches:
+            stops = [stop for _, stop in stretches]
+            singles = [index for index in singles if not _inside(stretches, stops, index)]
+        alone = sorted(set(singles)) if len(singles) > 1 else singles
+        for first, end in ranges(alone):
             self._one_by_one(first, end + 1, step)
 
     def _changed(self, last: Cut, cut: Cut) -> list[tuple[int, int]]:

@@ -84,19 +84,26 @@ class CutReporter:
 
     def _stretches(self, cut: Cut, known: int) -> Tally:
         """The sums of all stretches that are kept."""
-        stretches, sums, same = cut.kept(), self._sums, 0
-        for stretch, (there, _) in zip(stretches[:-1], sums, strict=False):
+        stretches = cut.kept()
+        last = stretches.pop() if stretches else None
+        tally = self._but_the_last(stretches, cut, known)
+        if last is not None:
+            tally.add_stretch(*last)
+        return tally
+
+    def _but_the_last(self, stretches: list[tuple[int, int]], cut: Cut, known: int) -> Tally:
+        """The sums of stretches that may be the same at the next step: the last one grows."""
+        sums, same = self._sums, 0
+        for stretch, (there, _) in zip(stretches, sums, strict=False):
             if stretch != there or stretch[1] > known:
                 break
             same += 1
         del sums[same:]
         tally = sums[-1][1].copy() if sums else Tally(self.columns, cut)
         tally.cut = cut
-        for stretch in stretches[same:-1]:
+        for stretch in stretches[same:]:
             tally.add_stretch(*stretch)
             sums.append((stretch, tally.copy()))
-        for stretch in stretches[-1:]:
-            tally.add_stretch(*stretch)
         return tally
 
     def _apply_guard(self, tally: Tally, guard: PairGuard, known: int) -> None:

@@ -53,6 +53,8 @@ class Cut:
     def band_at(self, index: int) -> Band | None:
         """The band that the index lies in."""
         bands = self.bands
+        if not bands:
+            return None
         if len(bands) == 1:
             band = bands[0]
             return band if band[0] <= index < band[1] else None

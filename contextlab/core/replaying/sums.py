@@ -120,18 +120,18 @@ class Sums:
     ) -> None:
         """What reports tell apart, of each item."""
         hidden, both = self.sizes.hidden, zip(kinds, positions, strict=True)
+        by_kind = [[0] * len(kinds) for _ in range(SUMMED_KINDS)]
+        for number, (kind, size) in enumerate(zip(kinds, tokens, strict=True)):
+            by_kind[kind][number] = size  # where it is HELD, the size is 0
         values: list[Iterable[int]] = [
-            [size if kind == code else 0 for kind, size in zip(kinds, tokens, strict=True)]
-            for code in range(SUMMED_KINDS)
-        ]
-        values += (
+            *by_kind,
             [kind != HELD for kind in kinds],
             chars,
             [kind == RESULT for kind in kinds],
             [kind == REASONING for kind in kinds],
             [kind in (CALL, RESULT) for kind in kinds],
             [hidden[at] if kind == REASONING else 0 for kind, at in both],
-        )
+        ]
         start = len(self.rows)
         last = self.rows[-WIDTH:]
         self.rows.extend(array("q", [0]) * (WIDTH * len(kinds)))
