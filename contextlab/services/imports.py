@@ -31,7 +31,7 @@ from contextlab.services.reports import Superseded
 from contextlab.services.runs import ATTEMPTS, Cancelled, Lost, Priority, Refused
 from contextlab.services.timelines import fill_counts, load_timeline
 from contextlab.services.work import Outcome, Work
-from contextlab.store.models import LogFile, Run, RunState, WatchedFolder, Workspace
+from contextlab.store.models import LogFile, Run, RunState, Session, WatchedFolder, Workspace
 
 SESSIONS_NAMED = 20
 """Sessions that a run's result names."""
@@ -163,7 +163,7 @@ def _first_look(work: Work, writers: Sequence[SessionWriter]) -> None:
     sessions = [writer.session for writer in writers if writer.session is not None]
     views = projection.recorded_views(sessions)
     jobs = (
-        Job(writer.session, views[writer.session.pk], writer.assembler.timeline)
+        Job(writer.session, views[writer.session.pk], writer.timeline())
         for writer in writers
         if writer.session is not None
     )
@@ -201,14 +201,15 @@ def _settle(work: Work, file: LogFile, written: Sequence[SessionWriter]) -> list
     since = {key: writer.counted_to for key, writer in at_hand.items()}
     queued, counted = counting.count_or_queue(work, file, changed, since)
     views = projection.recorded_views(changed)
-    jobs = []
-    for session in changed:
+
+    def job(session: Session) -> Job:
         writer = at_hand.get(session.pk)
-        timeline = writer.assembler.timeline if writer else load_timeline(session)
+        timeline = writer.timeline() if writer else load_timeline(session)
         if writer and (counted or writer.counted_to) and UNKNOWN in timeline.tokens:
             fill_counts(timeline, session)
-        jobs.append(Job(session, views[session.pk], timeline))
-    return queued + projection.project_or_queue(work, jobs)
+        return Job(session, views[session.pk], timeline)
+
+    return queued + projection.project_or_queue(work, map(job, changed))
 
 
 def _outcome(finding: Finding, written: Sequence[SessionWriter], queued: list[Run]) -> Outcome:

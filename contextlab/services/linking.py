@@ -103,7 +103,12 @@ def count_children(parents: Iterable[int]) -> None:
 
 
 def _by_native(rows: Any, natives: Iterable[str]) -> dict[str, int]:
-    return {native: session.pk for native, session in _rows_by_native(rows, natives).items()}
+    wanted = [native for native in natives if native]
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), 500):
+        some = rows.filter(native_id__in=wanted[start : start + 500])
+        found |= dict(some.values_list("native_id", "pk"))
+    return found
 
 
 def _rows_by_native(rows: Any, natives: Iterable[str]) -> dict[str, Session]:

@@ -10,6 +10,7 @@ import pytest
 import zstandard
 
 from contextlab.core.events import Link
+from contextlab.importers.claude_code.threads import OPEN
 from contextlab.importers.discover import discover
 from tests.importers.claude_log import (
     CORPUS,
@@ -167,6 +168,28 @@ def test_parallel_inline_sidechains_are_kept_apart() -> None:
         ("s1/side-u3", "t1"),
         ("s1/side-u4", "t2"),
     ]
+
+
+def test_inline_subagent_that_comes_back_after_a_long_silence_goes_on_where_it_was() -> None:
+    """However many subagents ran in between, a late result answers its call and the next answer sees all before."""
+    log = Log()
+    log.user("Find them", parent=None)
+    spawn = log.answer("m1", call("t0", "Task", prompt="A?"), stop="tool_use")
+    log.user("A?", parent=None, side=True)
+    asked = log.answer("x1", call("c1"), side=True)
+    for number in range(2 * OPEN):
+        log.user(f"And {number}?", parent=None, side=True)
+        log.answer(f"y{number}", text("Yes."), side=True, stop="end_turn")
+    result = log.result("c1", "late", parent=asked, side=True)
+    log.answer("x2", text("Found."), parent=result, side=True)
+    log.result("t0", "Found.", parent=spawn)
+    got = log.read()
+    assert len(got.keys) == 2 + 2 * OPEN
+    key = got.keys[1]
+    assert [item.text for item in got.items(key)][2:] == ["late", "Found."]
+    assert got.contexts(key) == {"x1": ["u3"], "x2": ["u3", asked, result]}
+    assert got.sessions[key].timeline.pairs[2] == 1
+    assert not got.notes("orphan_result")
 
 
 def test_sidechain_inside_the_main_path_leaves_the_path_whole() -> None:

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+from unittest.mock import Mock
 
 import pytest
 
+from contextlab.importers.packing import Packer
 from contextlab.services import imports
 from contextlab.services.actions import perform
 from contextlab.services.ingest import reading, stored, writer
@@ -124,6 +126,30 @@ def test_a_subagent_inside_a_log_never_stands_for_itself_while_the_log_lands(pat
     perform(run, look, Counting.SMALL)
     assert max(rows for _, rows in seen) == 5
     assert {shown for shown, rows in seen if rows} == {1}
+
+
+def test_a_subagent_that_speaks_again_after_a_long_silence_is_stored_whole(path, monkeypatch):
+    """What is stored of sessions does not depend on how long they were silent while their log was read."""
+    log = busy_log(2)
+    log.user("look into it", side=True, parent=None)
+    asked = log.answer("first", call("late", path="a.py"), side=True)
+    for number in range(70):
+        log.user(f"look into {number}", side=True, parent=None)
+        log.answer(f"side{number}", text(f"{number} is fine"), side=True)
+    found = log.result("late", "it is in a.py", side=True, parent=asked)
+    log.answer("second", text("found it"), side=True, parent=found, stop="end_turn")
+    path.write_bytes(log.data)
+    import_well(path)
+    at_once = {one.native_id: everything(one) for one in Session.objects.all()}
+    assert len(at_once) == 72
+    forget_all()
+    monkeypatch.setattr(reading, "FIRST_BATCH", 3)
+    monkeypatch.setattr(reading, "BATCH", 5)
+    packed = Mock(wraps=Packer.pack)
+    monkeypatch.setattr(Packer, "pack", lambda *given: packed(*given))
+    import_well(path)
+    assert packed.call_count > 100
+    assert {one.native_id: everything(one) for one in Session.objects.all()} == at_once
 
 
 def test_the_counters_say_what_inspect_says(path):

@@ -13,13 +13,12 @@ from contextlab.core.items import Kind, Reason, Verdict
 from contextlab.importers.claude_code.ids import IdMap, bounded, made_up_id
 from contextlab.importers.claude_code.records import BadShape, Line, plain
 from contextlab.importers.claude_code.thread import Thread
+from contextlab.importers.claude_code.threads import Threads
 from contextlab.importers.claude_code.tree import NONE
 from contextlab.importers.lines import Record, clean, warn
 from contextlab.importers.streams import Source
 
 TITLES_KEPT = 500
-SIDES_OPEN = 50
-"""Inline subagents that may be at work at once; older ones are taken as idle."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AGENT_FILE = re.compile(
@@ -39,7 +38,7 @@ class Reader:
         self.main: Thread | None = None
         self.base = ""
         """Id of the main session of the whole run, of which a subagent's file is a part."""
-        self.threads: list[Thread] = []
+        self.threads = Threads(out)
         self.nodes = IdMap()
         """uuid -> number of its thread << 32 | node."""
         self.titles: dict[str, str] = {}
@@ -66,7 +65,7 @@ class Reader:
         found = self.nodes.get(line.parent) if isinstance(line.parent, str) else None
         if found is not None:
             thread = self.threads[found >> 32]
-            return thread if thread is not main else self._begin_side(line, (main, found & 0xFFFFFFFF))
+            return thread if thread is not main else self._begin_side(line, found & 0xFFFFFFFF)
         if line.parent is None or self._side is None:
             return self._begin_side(line, None)
         return self._side
@@ -110,8 +109,7 @@ class Reader:
         """The file ends: what waits is given out. A file without any message is still a session."""
         if self.main is None and self.report.records:
             self.main_thread(Line())
-        for thread in self.threads:
-            thread.finish()
+        self.threads.finish()
 
     def _begin_main(self, line: Line) -> Thread:
         stem = Path(self.source.name.replace("\\", "/")).name.split(".")[0] or "session"
@@ -135,27 +133,24 @@ class Reader:
 
     def _begin(self, thread: Thread, start: SessionStart) -> Thread:
         thread.version = start.version
-        thread.number = len(self.threads)
-        self.threads.append(thread)
+        self.threads.add(thread)
         thread.tell(start)
         return thread
 
-    def _begin_side(self, line: Line, anchor: tuple[Thread, int] | None) -> Thread:
+    def _begin_side(self, line: Line, anchor: int | None) -> Thread:
         main = self.main_thread(line)
         root = bounded(line.uuid or f"line-{self.report.lines}")
         key = self.child_key(line.agent) if line.agent else f"{self.base}/side-{root}"
-        if any(thread.key == key for thread in self.threads[-SIDES_OPEN:]):
-            self._side = next(thread for thread in reversed(self.threads) if thread.key == key)
-            return self._side
+        if (known := self.threads.newest(key)) is not None:
+            self._side = known
+            return known
         start = SessionStart(
             key, project=_text(line.cwd), branch=_text(line.branch), version=_text(line.version)
         )
         start.started_at, start.parent, start.role = _text(line.timestamp), main.key, "subagent"
         self._side = thread = self._begin(Thread(key, self.out, "subagent"), start)
         thread.anchor = anchor
-        if thread.number > SIDES_OPEN:
-            # Thousands of inline subagents would each hold their last texts until the file ends.
-            self.threads[thread.number - SIDES_OPEN].flush()
+        self.threads.rest()
         return thread
 
     def _forked_from(self, line: Line) -> str | None:
@@ -237,11 +232,11 @@ class Reader:
                     self.report, f"line {record.line}: the record before it (its parent) is not in this file"
                 )
             return thread.last_node
-        owner, node = self.threads[found >> 32], found & 0xFFFFFFFF
-        if owner is thread:
+        number, node = found >> 32, found & 0xFFFFFFFF
+        if number == thread.number:
             return node
-        if owner.anchor is not None and owner.anchor[0] is thread:
-            return owner.anchor[1]
+        if thread is self.main and (anchor := self.threads[number].anchor) is not None:
+            return anchor
         return thread.last_node
 
     def _clear(self, thread: Thread, line: Line, record: Record, uuid: str) -> None:

@@ -82,8 +82,8 @@ class Thread:
         self.number = 0
         """Its place among the sessions of the file."""
         self.tree = Tree()
-        self.anchor: tuple[Thread, int] | None = None
-        """For an inline subagent: the thread and the node it branched off from."""
+        self.anchor: int | None = None
+        """For an inline subagent: the node of the file's main session that it branched off from."""
         self.calls: dict[str, int] = {}
         """Call id -> group of the message that holds the call, while it has no result."""
         self.answers: dict[str, int] = {}
@@ -201,6 +201,11 @@ class Thread:
         """The log ends."""
         self.flush()
         self.settle_boundary()
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is still to be given out when the log ends, if nothing else happens."""
+        return self._step is not None or self._boundary is not None or bool(self._held or self._behind)
 
     # Compactions ------------------------------------------------------------------------------------------
 

@@ -9,7 +9,9 @@ brings back after a rewind. Both are found from the few records that changed, ne
 
 from __future__ import annotations
 
+import re
 from array import array
+from binascii import unhexlify
 from collections.abc import Iterable, Iterator
 
 NONE = -1
@@ -23,9 +25,14 @@ RESULT = 8
 """The node is a result: it belongs to a group without being a chunk of it."""
 
 UUID = 36
-"""Characters of an id in its usual form; only longer and shorter ones are kept as texts."""
+"""Characters of an id in its usual form; others are kept as texts."""
 
-_OTHER = bytes(UUID)
+PACKED = 1 << 10
+"""So many ids at a time are packed into 16 bytes each, which takes no more than their newest ones as they are."""
+
+_OTHER = b"00000000-0000-0000-0000-000000000000"
+_USUAL = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ALL_USUAL = re.compile(rb"(?:" + _USUAL.pattern + rb")*+")
 _ONLY_RESULT = bytes(flags & RESULT for flags in range(256))
 
 
@@ -37,6 +44,7 @@ class Tree:
         "_epoch_group",
         "_keeps",
         "_odd",
+        "_packed",
         "_since",
         "_tip",
         "_unsure",
@@ -57,7 +65,11 @@ class Tree:
         self.items = array("H")
         self.flags = bytearray()
         self._uuids = bytearray()
+        """The newest ids, one after the other."""
+        self._packed = bytearray()
+        """Those of all nodes before, as 16 bytes each."""
         self._odd: dict[int, str] = {}
+        """Ids that are no uuids in lower case; in the place of each stands _OTHER."""
         self.first_of = array("i")
         """First node of each group."""
         self.outputs = array("q")
@@ -90,6 +102,8 @@ class Tree:
         else:
             self._odd[node] = uuid
             self._uuids += _OTHER
+        if len(self._uuids) >= UUID * PACKED:
+            self._pack()
         return node
 
     def add_group(self) -> int:
@@ -105,7 +119,11 @@ class Tree:
         """The uuid that the node was added with."""
         if node in self._odd:
             return self._odd[node]
-        return self._uuids[node * UUID : (node + 1) * UUID].decode()
+        place = node - len(self._packed) // 16
+        if place >= 0:
+            return self._uuids[place * UUID : (place + 1) * UUID].decode()
+        text = self._packed[node * 16 : (node + 1) * 16].hex()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def item_ids(self, nodes: Iterable[int]) -> tuple[str, ...]:
         """Ids of the items that the nodes brought, in order."""
@@ -146,6 +164,18 @@ class Tree:
             self._keeps[end] = keeps
         self._tip = NONE
         self._since, self._unsure = end, keeps
+
+    def _pack(self) -> None:
+        """Turn the newest ids into numbers."""
+        ids = self._uuids
+        if not _ALL_USUAL.fullmatch(ids):
+            first = len(self._packed) // 16
+            for place in range(0, len(ids), UUID):
+                if not _USUAL.fullmatch(ids, place, place + UUID):
+                    self._odd[first + place // UUID] = ids[place : place + UUID].decode()
+                    ids[place : place + UUID] = _OTHER
+        self._packed += unhexlify(ids.translate(None, b"-"))
+        self._uuids = bytearray()
 
     def _mark_kept(self, nodes: list[int], kept: bool) -> Iterator[int]:
         """Boundaries joined the path or left it, and with them what they kept."""

@@ -16,9 +16,9 @@ from django.utils import timezone
 from contextlab.core.events import Event, FileReport, SessionStart
 from contextlab.importers import detect
 from contextlab.importers.base import Source
+from contextlab.importers.packing import Packer
 from contextlab.services import token_counts
 from contextlab.services.ingest.contest import KnownElsewhere
-from contextlab.services.ingest.lean import forget_ids
 from contextlab.services.ingest.rows import short_id
 from contextlab.services.ingest.segments import RawPacker
 from contextlab.services.ingest.writer import Aim, SessionWriter
@@ -68,6 +68,7 @@ class Reading:
         self.source, self._landed = source, landed
         self.report = FileReport()
         self.writers: dict[str, SessionWriter] = {}
+        self._packer = Packer()
         self._unchecked: list[SessionWriter] = []
         self._left: dict[int, list[str]] = {}
         """Files whose sessions are read from this one now, with the ids of those sessions."""
@@ -94,7 +95,7 @@ class Reading:
         finally:
             self._raw.close()
         for writer in self.writers.values():
-            forget_ids(writer.assembler)
+            writer.finish()
         return [writer for writer in self.writers.values() if writer.session is not None]
 
     def _events(self) -> Iterator[tuple[str, Event]]:
@@ -130,7 +131,7 @@ class Reading:
         start = event if isinstance(event, SessionStart) else SessionStart(key)
         native = short_id(start.native_id or key)
         counts = self.work.counting is Counting.ALL
-        writer = SessionWriter(self.file, self.report.format or "", start, native, counts)
+        writer = SessionWriter(self.file, self.report.format or "", start, native, self._packer, counts)
         known = self._own.get(native)
         if native in self.plan.nowhere:
             writer.aim = Aim.NOWHERE

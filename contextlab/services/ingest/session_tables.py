@@ -6,6 +6,8 @@ and steps that became known better behind the last one, are compared as a whole 
 
 from __future__ import annotations
 
+from typing import Any
+
 from contextlab.core.assembler import Assembler
 from contextlab.core.events import Usage
 from contextlab.services.ingest import rows
@@ -30,6 +32,20 @@ class SessionTables:
         self._steps = Table(StepRecord, rows.STEP_COLUMNS)
         self._marks = Table(MarkRecord, rows.MARK_COLUMNS)
         self._compactions = Table(CompactionRecord, rows.COMPACTION_COLUMNS, by_number=False, theirs=1)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """What `__setstate__` makes it from: the tables' names and columns are the same for all sessions."""
+        tables = (self._turns, self._steps, self._marks, self._compactions)
+        hashes = [table.hashes for table in tables]
+        return self._assembler, self._titles, self.stored_before, self._late_usage, self._wrong, hashes
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        assembler, titles, stored_before, late_usage, wrong, hashes = state
+        self.__init__(assembler, titles)  # type: ignore[misc]
+        self.stored_before, self._late_usage, self._wrong = stored_before, late_usage, wrong
+        tables = (self._turns, self._steps, self._marks, self._compactions)
+        for table, known in zip(tables, hashes, strict=True):
+            table.hashes = known
 
     @property
     def wait_for_end(self) -> bool:

@@ -30,17 +30,18 @@ class Table:
         self.model, self.columns = model, columns
         self._by_number = by_number
         self._compared = len(columns) - len(OWNER) - theirs
-        self._stored = array("q")
+        self.hashes = array("q")
+        """Of the rows known to be stored."""
 
     def __len__(self) -> int:
         """Rows known to be stored."""
-        return len(self._stored)
+        return len(self.hashes)
 
     def load(self, owner: tuple[int, int]) -> None:
         """Learn what is stored."""
         names = self.columns[len(OWNER) :]
         rows = self._rows(owner).order_by("id" if not self._by_number else "number").values_list(*names)
-        self._stored = array("q", (self._digest(row) for row in rows.iterator(chunk_size=2000)))
+        self.hashes = array("q", (self._digest(row) for row in rows.iterator(chunk_size=2000)))
 
     def sync(
         self, owner: tuple[int, int], rows: Iterable[Row], first: int, batch: Batch, complete: bool
@@ -53,18 +54,18 @@ class Table:
         changed: list[tuple[int, Row]] = []
         for place, row in enumerate(rows if self._by_number else (rows := list(rows)), first):
             fresh.append(self._digest(row))
-            if place >= len(self._stored) or self._stored[place] != fresh[-1]:
+            if place >= len(self.hashes) or self.hashes[place] != fresh[-1]:
                 changed.append((place, row))
         end = first + len(fresh)
-        beyond = complete and len(self._stored) > end
+        beyond = complete and len(self.hashes) > end
         if not changed and not beyond:
             return False
         if not self._by_number:
             changed = list(enumerate(rows))
-        replaced = [place for place, _ in changed if place < len(self._stored)]
+        replaced = [place for place, _ in changed if place < len(self.hashes)]
         self._remove(replaced, end if beyond else None, owner, batch)
         batch.add(self.model, self.columns, [owner + row for _, row in changed])
-        self._stored[first:] = fresh + (array("q") if complete else self._stored[end:])
+        self.hashes[first:] = fresh + (array("q") if complete else self.hashes[end:])
         return True
 
     def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int], batch: Batch) -> None:

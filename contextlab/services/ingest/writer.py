@@ -13,8 +13,10 @@ from enum import Enum
 from typing import Any
 
 from contextlab.core.events import Event, ItemEvent, SessionStart, Usage
+from contextlab.core.timeline import Timeline
+from contextlab.importers.packing import Packer
 from contextlab.services.ingest import counters, rows
-from contextlab.services.ingest.lean import from_place, lean_assembler
+from contextlab.services.ingest.lean import forget_ids, from_place, lean_assembler
 from contextlab.services.ingest.noticed import Noticed
 from contextlab.services.ingest.segments import TextPacker
 from contextlab.services.ingest.session_tables import SessionTables
@@ -61,12 +63,30 @@ class BesideNeeded(Exception):
 
 
 class SessionWriter:
-    """Feeds the events of one session to its assembler and collects the rows to write."""
+    """Feeds the events of one session to its assembler and collects the rows to write.
+
+    A new session (a subagent mostly) that brought nothing since the last batch is at rest: what was made of its events
+    is packed until another one comes.
+    """
+
+    __slots__ = (
+        "_at_rest", "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_made", "_noticed", "_packer",
+        "_pending", "_revision", "_stored", "_tables", "_texts", "_uncounted", "_written", "aim", "assembler",
+        "changed", "file", "format", "native_id", "new_items", "session",
+    )  # fmt: skip
 
     def __init__(
-        self, file: LogFile, format_: str, start: SessionStart, native_id: str, counts: bool = False
+        self,
+        file: LogFile,
+        format_: str,
+        start: SessionStart,
+        native_id: str,
+        packer: Packer,
+        counts: bool = False,
     ) -> None:
         """With `counts` items get their exact counts with their rows: `collect` is given them."""
+        self._packer = packer
+        self._at_rest: bytes | None = None
         self.file, self.format, self.native_id = file, format_, native_id
         self.assembler = lean_assembler(start)
         self.session: Session | None = None
@@ -122,7 +142,7 @@ class SessionWriter:
     def counted_to(self) -> int:
         """Items below this position are known to have exact counts."""
         everything = self._counts and self._counted_before
-        return len(self.assembler.timeline) if everything else self._counted_to
+        return self.session.items if everything and self.session is not None else self._counted_to
 
     @property
     def uncounted(self) -> dict[bytes, tuple[str, bytes]]:
@@ -139,6 +159,8 @@ class SessionWriter:
         if type(event) is ItemEvent and event.tool is not None:
             # One name for thousands of calls.
             event.tool = sys.intern(event.tool)
+        if self._at_rest is not None:
+            self._wake()
         row = self.assembler.feed(event)
         self._written = False
         if row is None:
@@ -169,6 +191,8 @@ class SessionWriter:
         """
         session = self.session
         if session is None or not self._is_due(complete):
+            if self._written and not complete:
+                self._rest()
             return
         if complete:
             self._end_of_stored()
@@ -210,14 +234,13 @@ class SessionWriter:
 
     def _is_due(self, complete: bool) -> bool:
         """Whether there is something to write now."""
-        if self.aim is Aim.NOWHERE or not self.worth_storing:
-            return False
-        return not self._written if complete else bool(self._pending)
+        due = not self._written if complete else bool(self._pending)
+        return due and self.aim is not Aim.NOWHERE and self.worth_storing
 
     def swap(self) -> None:
         """The file is read: the new revision becomes the session, old rows go; links are written."""
         session = self.session
-        if session is None or self.aim is Aim.NOWHERE:
+        if session is None or self.aim is Aim.NOWHERE or self._at_rest is not None:
             return
         if self.aim is Aim.BESIDE:
             update_changed(
@@ -230,7 +253,30 @@ class SessionWriter:
         if self.changed and not self._made:
             View.objects.filter(session=session).update(stale=True)
 
+    def finish(self) -> None:
+        """The file is read: ids are not looked up any more."""
+        if self._at_rest is None:
+            forget_ids(self.assembler)
+
+    def timeline(self) -> Timeline:
+        """The session's timeline; that of a session at rest is a copy."""
+        if self._at_rest is None:
+            return self.assembler.timeline
+        timeline: Timeline = self._packer.unpack(self._at_rest)[0].timeline
+        return timeline
+
     # While reading ----------------------------------------------------------------------------------------
+
+    def _rest(self) -> None:
+        """Pack what was made of the events, unless the end of the log needs it."""
+        if self._made and self._at_rest is None and not self.assembler.links:
+            held = self.assembler, self._texts, self._noticed, self._tables
+            self._at_rest = self._packer.pack(held)
+            del self.assembler, self._texts, self._noticed, self._tables
+
+    def _wake(self) -> None:
+        held, self._at_rest = self._packer.unpack(self._at_rest or b""), None
+        self.assembler, self._texts, self._noticed, self._tables = held
 
     def _diverge(self, position: int) -> None:
         """From this item on what is stored differs from the log and is replaced."""
