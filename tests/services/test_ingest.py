@@ -148,7 +148,7 @@ def test_a_subagent_that_speaks_again_after_a_long_silence_is_stored_whole(path,
     packed = Mock(wraps=Packer.pack)
     monkeypatch.setattr(Packer, "pack", lambda *given: packed(*given))
     import_well(path)
-    assert packed.call_count > 100
+    assert packed.call_count > 70
     assert {one.native_id: everything(one) for one in Session.objects.all()} == at_once
 
 

@@ -78,6 +78,20 @@ def test_steps_are_a_list():
             steps[place]
 
 
+def test_figures_of_old_steps_stay_whatever_their_size():
+    """A log may claim any number of tokens; it is shown as the log has it, or as unknown."""
+    steps = Steps()
+    figures = [None, -1, 0, 2**31 - 1, 2**31, -(2**31), 2**53, -(2**62) + 1, 7]
+    for number, figure in enumerate(figures, 1):
+        step = a_step(number)
+        step.limit = step.input = step.output = figure
+        steps.append(step)
+    for number in range(len(figures) + 1, 30):
+        steps.append(a_step(number))
+    assert [steps[place].input for place in range(len(figures))] == figures
+    assert [steps[place].limit for place in range(len(figures))] == figures
+
+
 def test_a_change_of_an_old_step_stays():
     """Usage may come thousands of steps later."""
     steps = Steps()

@@ -23,8 +23,8 @@ RECENT_IDS = 1 << 13
 RECENT_STEPS = 1 << 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_NONE = -(2**63)
-"""In a column of numbers: None."""
+_NONE, _NO_TIME = -(2**31), -(2**63)
+"""In columns of numbers: None, or a figure that has no place in 32 bits."""
 
 _MOST = 2**62
 _HALVED = ("chars", "tokens", "estimates", "entries", "turns", "pairs", "opaque")
@@ -257,7 +257,10 @@ class _Columns:
         self._names: list[str | None] = []
         self._restarts: dict[int, str] = {}
         self._model, self._turn, self._upto, self._flags = array("i"), array("i"), array("i"), array("b")
-        self._numbers = {name: array("q") for name in (*_COLUMNS, "ts")}
+        self._numbers = {name: array("i") for name in _COLUMNS}
+        self._large: dict[tuple[str, int], int] = {}
+        """Figures that need more than 32 bits, which no real one does."""
+        self._times = array("q")
 
     def __len__(self) -> int:
         return len(self._upto)
@@ -275,22 +278,26 @@ class _Columns:
         self._flags.append(step.exact | step.usage_partial << 1)
         for name in _COLUMNS:
             value = getattr(step, name)
-            self._numbers[name].append(value if value is not None and -_MOST < value < _MOST else _NONE)
+            if value is not None and not _NONE < value < -_NONE:
+                if -_MOST < value < _MOST:
+                    self._large[name, len(self) - 1] = value
+                value = None
+            self._numbers[name].append(_NONE if value is None else value)
         at = moment(step.ts)
-        self._numbers["ts"].append(_NONE if at is None else (at - _EPOCH) // _MICROSECOND)
+        self._times.append(_NO_TIME if at is None else (at - _EPOCH) // _MICROSECOND)
 
     def step(self, place: int) -> Step:
-        ts = self._numbers["ts"][place]
+        ts = self._times[place]
         step = Step(
             place + 1, self._ids.get(place) or "", self._turn[place], self._upto[place],
             self._names[self._model[place]],
-            None if ts == _NONE else (_EPOCH + ts * _MICROSECOND).isoformat(),
+            None if ts == _NO_TIME else (_EPOCH + ts * _MICROSECOND).isoformat(),
             exact=bool(self._flags[place] & 1), usage_partial=bool(self._flags[place] & 2),
             restart=self._restarts.get(place, ""),
         )  # fmt: skip
         for name in _COLUMNS:
-            if (value := self._numbers[name][place]) != _NONE:
-                setattr(step, name, value)
+            value = self._numbers[name][place]
+            setattr(step, name, self._large.get((name, place)) if value == _NONE else value)
         return step
 
 
