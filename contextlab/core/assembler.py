@@ -88,6 +88,11 @@ class Assembler:
         """Position of an item by its id, None when the session has no such item."""
         return self._positions.get(item_id)
 
+    def number_of(self, step_id: str) -> int | None:
+        """Number of a step by its id, None when the session has no such step."""
+        step = self._steps.get(step_id)
+        return None if step is None else step.number
+
     def _item(self, event: ItemEvent) -> ItemRow | None:
         if event.id in self._positions:
             self.duplicates += 1

@@ -60,13 +60,16 @@ class RefusedError(ValueError):
     """A value that JSON for people does not have (NaN, Infinity) or that no field can hold."""
 
 
-def records(stream: BinaryIO, report: FileReport, decode: Decode = decode_any) -> Iterator[Record]:
+def records(
+    stream: BinaryIO, report: FileReport, decode: Decode = decode_any, offset: int = 0
+) -> Iterator[Record]:
     """Every record of the stream in file order; the report counts lines, records and what was skipped.
+
+    `offset` is where in its file the stream begins, at the start of a line; the report is that of the lines before.
 
     Never raises on content. A last line that does not end and cannot be parsed is being written still: the report
     says so in its warnings, and it is not counted as skipped.
     """
-    offset = 0
     while line := stream.readline(LINE_LIMIT + 1):
         report.lines += 1
         number, start = report.lines, offset

@@ -61,7 +61,9 @@ class Source:
     data: bytes | None = None
     relative: str = ""
     limit: int | None = None
-    """Read at most so many (decompressed) bytes: the size when the import began, for files that still grow."""
+    """Read no further than so many (decompressed) bytes: the size when the import began, for files that still grow."""
+    start: int = 0
+    """Read from this byte on, which must be one of a plain file's that begins a line."""
     companions: dict[str, Path] = field(default_factory=dict)
     size: int | None = None
     """Bytes on disk (compressed, where it is), as they were when the source was found."""
@@ -118,6 +120,10 @@ def open_source(source: Source) -> BinaryIO:
     empty file is fine: an empty stream.
     """
     raw = io.BytesIO(source.data) if source.data is not None else _open_path(source)
+    if source.start:
+        raw.seek(source.start)
+        left = None if source.limit is None else max(0, source.limit - source.start)
+        return cast(BinaryIO, io.BufferedReader(_Bounded(raw, left, raw.close), BUFFER))
     head = raw.read(4)
     raw.seek(0)
     bounded = _Bounded(_decompressed(raw, head), source.limit, raw.close)

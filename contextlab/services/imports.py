@@ -23,8 +23,9 @@ from contextlab.importers import UnreadableFile
 from contextlab.importers.base import Source
 from contextlab.importers.discover import discover
 from contextlab.services import counting, projection, runs, uploads
-from contextlab.services.ingest import Finding, SessionWriter, examine, ingest
+from contextlab.services.ingest import Finding, SessionWriter, examine, ingest, is_sent, remember, resumed_of
 from contextlab.services.ingest.redacting import as_stored
+from contextlab.services.ingest.resuming import Resumed
 from contextlab.services.linking import link_sessions
 from contextlab.services.projection import Job
 from contextlab.services.reports import Superseded
@@ -128,7 +129,7 @@ def perform(work: Work) -> Outcome:
     upload = work.run.params.get("upload")
     status = status_of(Path(file.path)) if file.path else None
     try:
-        written, finding = _read(work, file, upload)
+        written, finding, resumed = _read(work, file, upload)
     except UnreadableFile as error:
         _note_failure(file, status, str(error))
         uploads.discard(upload)
@@ -142,20 +143,26 @@ def perform(work: Work) -> Outcome:
     if status is not None:
         LogFile.objects.filter(pk=file.pk).update(disk_size=status[0], mtime_ns=status[1])
     queued = _settle(work, file, written)
+    if resumed is not None:
+        remember(file, resumed)
     # Last of all: until here whoever takes a broken-off run over needs the bytes.
     uploads.discard(upload)
     return _outcome(finding, written, queued)
 
 
-def _read(work: Work, file: LogFile, upload: str | None) -> tuple[list[SessionWriter], Finding]:
+def _read(
+    work: Work, file: LogFile, upload: str | None
+) -> tuple[list[SessionWriter], Finding, Resumed | None]:
+    """What was written, and of a log that is sent piece by piece how it was read."""
     if upload and file.sha256 and not uploads.is_there(upload):
-        return [], Finding.SAME
+        return [], Finding.SAME, None
     source = as_stored(uploads.source_of(file, upload) if upload else source_of(file))
-    finding = examine(file, source)
+    resumed = resumed_of(file, source) if is_sent(file) else None
+    finding = resumed.finding(source) if resumed is not None and resumed.size else examine(file, source)
     if finding is Finding.SAME:
         LogFile.objects.filter(pk=file.pk).update(error="", missing_since=None, forgotten_at=None)
-        return [], finding
-    return ingest(work, file, source, finding, partial(_first_look, work)), finding
+        return [], finding, resumed
+    return ingest(work, file, source, finding, partial(_first_look, work), resumed), finding, resumed
 
 
 def _first_look(work: Work, writers: Sequence[SessionWriter]) -> None:
@@ -201,6 +208,8 @@ def _settle(work: Work, file: LogFile, written: Sequence[SessionWriter]) -> list
     since = {key: writer.counted_to for key, writer in at_hand.items()}
     queued, counted = counting.count_or_queue(work, file, changed, since)
     views = projection.recorded_views(changed)
+    if is_sent(file) and not all(session.steps <= projection.LITTLE for session in changed):
+        return queued + [run for one in changed for run in projection.follow(one, [views[one.pk]])]
 
     def job(session: Session) -> Job:
         writer = at_hand.get(session.pk)

@@ -47,6 +47,13 @@ if TYPE_CHECKING:
 
 RECORDED = "recorded"
 ATTEMPTS = 3
+LITTLE = 200
+"""Steps of a session whose views are made anew with each step that comes."""
+
+STEPS_A_SECOND = 200
+"""Of a longer one that grows they are made anew after a pause of a second for so many."""
+
+LONGEST_PAUSE = 60.0
 
 
 @dataclass(slots=True)
@@ -148,14 +155,26 @@ def incomplete(sessions: QuerySet[Session]) -> list[Session]:
     return list(sessions.exclude(Exists(current)))
 
 
-def request(session: Session, view: View, priority: Priority = Priority.NOW) -> Run:
-    """The run that makes a view."""
+def request(session: Session, view: View, priority: Priority = Priority.NOW, pause: float = 0) -> Run:
+    """The run that makes a view; `pause` seconds from now, unless somebody asks who will not wait."""
     params = {"session": session.uid.hex, "view": view.name}
-    run, _ = runs.request(
+    run, new = runs.request(
         session.workspace, Run.Kind.PROJECT, f"project:{view.uid.hex}", target=view.uid.hex, params=params,
-        priority=priority, total=session.steps, unit="steps",
+        priority=priority, total=session.steps, unit="steps", pause=pause,
     )  # fmt: skip
+    if not (new or pause):
+        runs.hurry(run)
     return run
+
+
+def follow(session: Session, views: Iterable[View]) -> list[Run]:
+    """Have views of a session made that grows step by step; returns what is to be rung for now.
+
+    Making one takes as long as the session is: of a long one it is done now and then, and whenever somebody looks.
+    """
+    pause = 0.0 if session.steps <= LITTLE else min(session.steps / STEPS_A_SECOND, LONGEST_PAUSE)
+    found = [request(session, view, Priority.GREW, pause) for view in views]
+    return [] if pause else found
 
 
 def perform(work: Work) -> Outcome:

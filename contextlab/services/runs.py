@@ -89,8 +89,13 @@ def request(
     priority: Priority = Priority.NOW,
     total: int | None = None,
     unit: str = "",
+    pause: float = 0,
 ) -> tuple[Run, bool]:
-    """The queued or running run of this key, and whether it is new: asking twice gives one run."""
+    """The queued or running run of this key, and whether it is new: asking twice gives one run.
+
+    A new one waits for `pause` seconds.
+    """
+    later = timezone.now() + timedelta(seconds=pause) if pause else None
     while True:
         if (run := Run.objects.filter(idempotency_key=key).first()) is not None:
             return run, False
@@ -98,11 +103,18 @@ def request(
             with transaction.atomic():
                 run = Run.objects.create(
                     workspace=workspace, kind=kind, idempotency_key=key, target=target, params=params or {},
-                    parent=parent, priority=priority, total=total, unit=unit,
+                    parent=parent, priority=priority, total=total, unit=unit, not_before=later,
                 )  # fmt: skip
         except IntegrityError:
             continue  # somebody else asked at the same moment: take theirs
         return run, True
+
+
+def hurry(run: Run) -> None:
+    """A run that waits of its own accord, not because an attempt failed, waits no longer."""
+    if run.not_before is not None:
+        Run.objects.filter(pk=run.pk, state=RunState.QUEUED, attempts=0).update(not_before=None, rung_at=None)
+        run.refresh_from_db()
 
 
 def claimable(now: datetime) -> Q:

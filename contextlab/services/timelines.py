@@ -36,9 +36,10 @@ def load_timeline(session: Session) -> Timeline:
 
 
 def fill_counts(timeline: Timeline, session: Session) -> None:
-    """Put the stored counts into a timeline that was made from the log."""
-    tokens = array("q")
-    for start in range(0, len(timeline), CHUNK):
+    """Put the stored counts into a timeline that was made from the log, from the first that it does not know on."""
+    first = timeline.tokens.index(UNKNOWN) if UNKNOWN in timeline.tokens else len(timeline)
+    tokens = array("q", timeline.tokens[:first])
+    for start in range(first, len(timeline), CHUNK):
         rows = _rows(ItemRecord, session).filter(position__gte=start, position__lt=start + CHUNK)
         stored = rows.order_by("position").values_list("tokens", flat=True)
         tokens.extend(UNKNOWN if value is None else value for value in stored)

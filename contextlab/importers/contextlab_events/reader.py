@@ -50,7 +50,7 @@ class _Session:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads one file; `events` is used once."""
+    """Reads one file. Given its source from where `events` ended, `events` goes on as if it had read it in one go."""
 
     source: Source
     report: FileReport
@@ -65,7 +65,7 @@ class Reader:
     def events(self) -> SessionEvents:
         """The events of the file; a line that is no event costs that line only."""
         with self.source.open() as stream:
-            for record in records(stream, self.report):
+            for record in records(stream, self.report, offset=self.source.start):
                 yield from self._taken(record)
 
     def takes(self, record: Record) -> bool:

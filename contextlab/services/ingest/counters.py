@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -48,6 +48,12 @@ def usage(steps: Iterable[Step]) -> dict[str, int | None]:
         known = [value for value in map(tokens_or_none, column) if value is not None]
         sums[f"{name}_tokens"] = sum(known) if known else None
     return sums
+
+
+def added(some: Mapping[str, int | None], more: Mapping[str, int | None]) -> dict[str, int | None]:
+    """Two such sums as one."""
+    known = {name: [sums[name] for sums in (some, more) if sums.get(name) is not None] for name in more}
+    return {name: sum(filter(None, values)) if values else None for name, values in known.items()}
 
 
 def described(meta: SessionStart, prompt: str, model: str | None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A file read to rows, batch by batch, each batch one short transaction that the run still owns.
 
 Whatever happens between two batches, the next reading begins at the start of the file with the same pure importer,
-finds what is stored, and goes on behind it: nothing is lost and nothing doubled.
+finds what is stored, and goes on behind it: nothing is lost and nothing doubled. Only a log that is sent piece by piece
+is read on from where this process read it to its end before (resuming.py).
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from django.utils import timezone
 from contextlab.core.events import Event, FileReport, SessionStart
 from contextlab.importers import detect
 from contextlab.importers.base import Source
+from contextlab.importers.contextlab_events.fields import FORMAT
 from contextlab.importers.packing import Packer
 from contextlab.services import token_counts
 from contextlab.services.ingest.contest import KnownElsewhere
+from contextlab.services.ingest.resuming import Resumed
 from contextlab.services.ingest.rows import short_id
 from contextlab.services.ingest.segments import RawPacker
 from contextlab.services.ingest.writer import Aim, SessionWriter
@@ -62,18 +65,25 @@ class Reading:
         source: Source,
         plan: Plan,
         landed: Callable[[Sequence[SessionWriter]], None] | None = None,
+        resumed: Resumed | None = None,
     ) -> None:
-        """`landed` is told which new sessions came with the first batch, unless that was the whole file."""
+        """`landed` is told which new sessions came with the first batch, unless that was the whole file.
+
+        `resumed` is how the file was read so far, and learns how it was read to its end.
+        """
         self.work, self.file, self.plan = work, file, plan
         self.source, self._landed = source, landed
-        self.report = FileReport()
+        self._resumed = resumed
+        self.report = resumed.reader.report if resumed else FileReport()
         self.writers: dict[str, SessionWriter] = {}
+        if resumed and resumed.writer:
+            self.writers[resumed.key] = resumed.writer
         self._packer = Packer()
         self._unchecked: list[SessionWriter] = []
         self._left: dict[int, list[str]] = {}
         """Files whose sessions are read from this one now, with the ids of those sessions."""
         self._own = {session.native_id: session for session in file.sessions.all()}
-        self._offset = self._written_to = 0
+        self._offset = self._written_to = resumed.size if resumed else 0
         self._counts: dict[bytes, int] = {}
         self._new_counts: dict[bytes, int] = {}
         self._pending = 0
@@ -94,14 +104,29 @@ class Reading:
                 self._finish()
         finally:
             self._raw.close()
-        for writer in self.writers.values():
-            writer.finish()
+        if self._resumed is None or not self._note(self._resumed):
+            for writer in self.writers.values():
+                writer.finish()
         return [writer for writer in self.writers.values() if writer.session is not None]
 
+    def _note(self, resumed: Resumed) -> bool:
+        """Note how the file was read; False where that is not of one session in place, byte by byte."""
+        (key, writer), *others = self.writers.items() or [("", None)]
+        resumed.writer = None
+        if others or writer is None or writer.session is None or self._raw.redacted:
+            return False
+        resumed.key, resumed.writer, resumed.revision = key, writer, self.revision
+        resumed.size, resumed.begun = self._raw.size, self._raw.begun
+        return True
+
     def _events(self) -> Iterator[tuple[str, Event]]:
+        if self._resumed and self._resumed.size:
+            return self._resumed.events(self.source)
         importer = detect(self.source)
         self.report.format = importer.FORMAT
         self.report.cannot_contain = tuple(importer.CANNOT_CONTAIN)
+        if self._resumed and importer.FORMAT == FORMAT:
+            return self._resumed.events(self.source)
         return importer.read(self.source, self.report)
 
     def _take(self, key: str, event: Event) -> None:
@@ -208,6 +233,9 @@ class Reading:
             # A reading that was cut off may have left some of the next revision.
             rows.exclude(revision=self.file.revision).delete()
             return RawPacker(self.source, 0, {})
+        if self._resumed and self._resumed.size:
+            begun = self._resumed.begun
+            return RawPacker(self.source, begun.segments, {}, begun)
         whole = self.file.size // RAW_SEGMENT
         if self.file.sha256 and rows.filter(number__lt=whole).count() == whole:
             return RawPacker(self.source, whole, {})

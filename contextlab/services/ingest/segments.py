@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import zstandard
@@ -64,19 +64,36 @@ class TextPacker:
         self.rewritten_from = self.number
 
 
+@dataclass(slots=True)
+class Begun:
+    """The whole segments at the beginning of a log: how many, and the hash of their bytes."""
+
+    segments: int = 0
+    hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @property
+    def size(self) -> int:
+        """Their bytes."""
+        return self.segments * RAW_SEGMENT
+
+
 class RawPacker:
     """Reads a source's bytes beside the importer, packs them, and hashes all of them.
 
-    The first `stored` segments are known to be stored already. Of others, those whose hash is in `known` (left by an
-    import that was cut off) are not given out again.
+    The first `stored` segments are known to be stored already; those of `begun` are not even read. Of others, those
+    whose hash is in `known` (left by an import that was cut off) are not given out again.
     """
 
-    def __init__(self, source: Source, stored: int, known: dict[int, str]) -> None:
-        self._stream = source.open()
+    def __init__(
+        self, source: Source, stored: int, known: dict[int, str], begun: Begun | None = None
+    ) -> None:
+        self.begun = begun or Begun()
+        """The whole segments that are behind it."""
+        self._stream = replace(source, start=self.begun.size).open()
         self._stored, self._known = stored, known
-        self._hash = hashlib.sha256()
-        self._number = 0
-        self.size = 0
+        self._hash = self.begun.hash.copy()
+        self._number = self.begun.segments
+        self.size = self.begun.size
 
     def read_to(self, offset: int | None) -> Iterator[tuple[Any, ...]]:
         """Segments up to the one that holds `offset` (None: to the end), as (number, offset, length, sha256, data)."""
@@ -89,6 +106,8 @@ class RawPacker:
             self._number += 1
             self.size += len(data)
             self._hash.update(data)
+            if len(data) == RAW_SEGMENT:
+                self.begun = Begun(self._number, self._hash.copy())
             if number < self._stored:
                 continue
             digest = hashlib.sha256(data).hexdigest()

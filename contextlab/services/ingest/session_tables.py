@@ -1,17 +1,19 @@
 """A session's turns, steps, marks and compactions, kept equal in the database to what the assembler holds.
 
-While a log is read what is new is written, and of turns and steps the last one again; a session that was stored before,
-and steps that became known better behind the last one, are compared as a whole once the log ends.
+While a log is read what is new is written, and of turns and steps the last one again. Once the log ends steps that
+became known better are compared from the first of them on, and a session that was stored before as a whole.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contextlab.core.assembler import Assembler
 from contextlab.core.events import Usage
 from contextlab.services.ingest import rows
 from contextlab.services.ingest.lean import from_place
+from contextlab.services.ingest.settled import Settled
 from contextlab.services.ingest.tables import Table
 from contextlab.store.batch import Batch
 from contextlab.store.models import CompactionRecord, MarkRecord, StepRecord, TurnRecord
@@ -25,8 +27,9 @@ class SessionTables:
         self._assembler, self._titles = assembler, titles
         self.stored_before = False
         """There were rows before this reading: at the end all are compared."""
-        self._late_usage = False
-        """Steps that may have been written are known better now: at the end all are compared."""
+        self.settled = Settled()
+        self._late: int | None = None
+        """Place of the first step that may have been written and is known better now: compared at the end."""
         self._wrong: set[str | None] = set()
         self._turns = Table(TurnRecord, rows.TURN_COLUMNS)
         self._steps = Table(StepRecord, rows.STEP_COLUMNS)
@@ -37,12 +40,12 @@ class SessionTables:
         """What `__setstate__` makes it from: the tables' names and columns are the same for all sessions."""
         tables = (self._turns, self._steps, self._marks, self._compactions)
         hashes = [table.hashes for table in tables]
-        return self._assembler, self._titles, self.stored_before, self._late_usage, self._wrong, hashes
+        return self._assembler, self._titles, self.stored_before, self.settled, self._late, self._wrong, hashes
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        assembler, titles, stored_before, late_usage, wrong, hashes = state
+        assembler, titles, stored_before, settled, late, wrong, hashes = state
         self.__init__(assembler, titles)  # type: ignore[misc]
-        self.stored_before, self._late_usage, self._wrong = stored_before, late_usage, wrong
+        self.stored_before, self.settled, self._late, self._wrong = stored_before, settled, late, wrong
         tables = (self._turns, self._steps, self._marks, self._compactions)
         for table, known in zip(tables, hashes, strict=True):
             table.hashes = known
@@ -50,7 +53,7 @@ class SessionTables:
     @property
     def wait_for_end(self) -> bool:
         """Whether the end of the log brings something to write even if it brings no event."""
-        return self.stored_before or self._late_usage
+        return self.stored_before or self._late is not None
 
     def load(self, owner: tuple[int, int]) -> None:
         """Learn what is stored."""
@@ -61,42 +64,59 @@ class SessionTables:
     def notice(self, usage: Usage) -> None:
         """Figures of a step; they may come when it is no longer the last one."""
         steps = self._assembler.timeline.steps
-        if steps and usage.step != steps[-1].id:
-            self._late_usage = True
+        if not steps or usage.step == steps[-1].id:
+            return
+        if (number := self._assembler.number_of(usage.step)) is not None:
+            self._wait_for(number - 1)
+            self.settled.changed(number - 1)
 
     def sync(self, owner: tuple[int, int], batch: Batch, complete: bool) -> bool:
         """Put what differs into the batch; True when there was any."""
-        wrote = self._sync_turns(owner, batch, complete)
-        wrote |= self._sync_steps(owner, batch, complete)
-        marks = [rows.mark_row(number, mark) for number, mark in enumerate(self._assembler.timeline.marks, 1)]
-        wrote |= self._marks.sync(owner, marks, 0, batch, complete)
-        compactions = [rows.compaction_row(row) for row in self._assembler.compactions]
-        wrote |= self._compactions.sync(owner, compactions, 0, batch, complete)
-        return wrote
-
-    def _sync_turns(self, owner: tuple[int, int], batch: Batch, complete: bool) -> bool:
-        """A turn changes only while it is the last one."""
-        start = 0 if complete and self.stored_before else max(0, len(self._turns) - 1)
-        turns = (
-            rows.turn_row(turn, self._titles.get(turn.number, ""))
-            for turn in from_place(self._assembler.timeline.turns_list, start)
-        )
-        wrote = self._turns.sync(owner, turns, start, batch, complete)
+        wrote = False
+        for table, first, fresh in self._fresh(complete):
+            wrote |= table.sync(owner, fresh, first, batch, complete)
         if not self.stored_before:
             for number in [number for number in self._titles if number < len(self._turns)]:
                 del self._titles[number]
+        if complete:
+            self._late = None
         return wrote
 
-    def _sync_steps(self, owner: tuple[int, int], batch: Batch, complete: bool) -> bool:
+    def learn(self) -> None:
+        """Somebody else has stored all that the assembler holds."""
+        for table, first, fresh in self._fresh(complete=True):
+            table.learn(fresh, first)
+        self._late = None
+
+    def _fresh(self, complete: bool) -> Iterator[tuple[Table, int, Iterable[tuple[Any, ...]]]]:
+        """Each table with the rows that may differ from those stored, and the place of the first."""
+        timeline = self._assembler.timeline
+        # A turn changes only while it is the last one.
+        start = 0 if complete and self.stored_before else max(0, len(self._turns) - 1)
+        turns = from_place(timeline.turns_list, start)
+        yield self._turns, start, (rows.turn_row(turn, self._titles.get(turn.number, "")) for turn in turns)
+        wrong = self._disproved()
+        start = self._first_step(complete)
+        steps = from_place(timeline.steps, start)
+        yield self._steps, start, (rows.step_row(step, wrong) for step in steps)
+        yield self._marks, 0, [rows.mark_row(number, mark) for number, mark in enumerate(timeline.marks, 1)]
+        yield self._compactions, 0, [rows.compaction_row(row) for row in self._assembler.compactions]
+
+    def _first_step(self, complete: bool) -> int:
         """A step changes while it is the last one, by late usage, and where its model's limit proves wrong."""
-        steps = self._assembler.timeline.steps
-        everything = complete and self.wait_for_end
-        start = 0 if everything else max(0, len(self._steps) - 1)
-        wrong = rows.disproved_models(from_place(steps, start))
+        start = max(0, len(self._steps) - 1)
+        if not complete:
+            return start
+        return 0 if self.stored_before else min(start, start if self._late is None else self._late)
+
+    def _disproved(self) -> set[str | None]:
+        """Models whose table limit is wrong; steps of such a one that were written are to be compared again."""
+        wrong = self.settled.disproved(self._assembler.timeline.steps)
         if not wrong <= self._wrong:
             self._wrong |= wrong
-            self._late_usage = start > 0 or self._late_usage
-            start = 0 if complete else start
-        wrong = self._wrong
-        made = (rows.step_row(step, wrong) for step in from_place(steps, start))
-        return self._steps.sync(owner, made, start, batch, complete)
+            if len(self._steps) > 1:
+                self._wait_for(0)
+        return self._wrong
+
+    def _wait_for(self, place: int) -> None:
+        self._late = place if self._late is None else min(self._late, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import zstandard
 
@@ -16,13 +16,23 @@ _PLACE = ("text_segment", "text_offset", "text_length")
 class StoredItems:
     """Compares items read with items stored, position by position, until the first that differs."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, count: int | None = None) -> None:
+        """`count` is given where it is known."""
         self._session = session
         self._rows = ItemRecord.objects.filter(session=session, revision=session.revision)
         self._chunk: list[tuple[Any, ...]] = []
         self._start = 0
         self._last: tuple[Any, ...] | None = None
-        self.count = self._rows.count()
+        self.count = self._rows.count() if count is None else count
+
+    @classmethod
+    def passed(cls, session: Session) -> Self:
+        """Those of a session, by whoever has all of them behind himself."""
+        stored = cls(session, session.items)
+        if session.items:
+            stored._load(session.items - 1)
+            stored._last = stored._chunk[-1] if stored._chunk else None
+        return stored
 
     def matches(self, same: tuple[Any, ...]) -> bool:
         """Whether the next stored item has these SAME_COLUMNS; False behind the last one."""

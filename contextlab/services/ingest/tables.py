@@ -68,6 +68,10 @@ class Table:
         self.hashes[first:] = fresh + (array("q") if complete else self.hashes[end:])
         return True
 
+    def learn(self, rows: Iterable[Row], first: int) -> None:
+        """These rows are stored from place `first` (from 0) on."""
+        self.hashes[first:] = array("q", (self._digest(row) for row in rows))
+
     def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int], batch: Batch) -> None:
         rows = self._rows(owner)
         if not self._by_number:

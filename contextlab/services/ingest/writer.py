@@ -16,7 +16,7 @@ from contextlab.core.events import Event, ItemEvent, SessionStart, Usage
 from contextlab.core.timeline import Timeline
 from contextlab.importers.packing import Packer
 from contextlab.services.ingest import counters, rows
-from contextlab.services.ingest.lean import forget_ids, from_place, lean_assembler
+from contextlab.services.ingest.lean import forget_ids, lean_assembler
 from contextlab.services.ingest.noticed import Noticed
 from contextlab.services.ingest.segments import TextPacker
 from contextlab.services.ingest.session_tables import SessionTables
@@ -127,6 +127,35 @@ class SessionWriter:
             self._stored = StoredItems(session)
             self._counted_before = session.counted
             self._tables.load((session.pk, session.revision))
+
+    def learn(self, event: Event) -> None:
+        """Take in an event that somebody else has written already."""
+        if self._at_rest is not None:
+            self._wake()
+        row = self.assembler.feed(event)
+        if row is not None:
+            self._noticed.take(row)
+        elif type(event) is Usage:
+            self._tables.notice(event)
+
+    def go_on(self, session: Session) -> bool:
+        """All that was taken in so far is in rows: go on behind it, in place. False where the rows say otherwise."""
+        if self._at_rest is not None:
+            self._wake()
+        timeline = self.assembler.timeline
+        known = len(timeline), len(timeline.steps), len(timeline.turns_list), len(self.assembler.compactions)
+        stored = session.items, session.steps, session.turns, session.compactions + session.micro_compactions
+        if self.session is None or (self.session.pk, self._revision) != (session.pk, session.revision):
+            return False
+        if known != stored:
+            return False
+        self._tables.stored_before = False
+        self._tables.learn()
+        self.session, self.aim, self.changed, self.new_items = session, Aim.IN_PLACE, False, 0
+        self._stored, self._cut, self._texts = StoredItems.passed(session), None, TextPacker()
+        self._counted_before, self._counted_to = session.counted, 0
+        self._made, self._written = False, True
+        return True
 
     @property
     def pending(self) -> int:
@@ -340,7 +369,7 @@ class SessionWriter:
             fields["counted"] = self._counts and self._counted_before
         if complete or len(steps) <= SUMS_WHILE_READING:
             shared = self.session.shared_steps if self.session else 0
-            fields |= counters.usage(from_place(steps, shared))
+            fields |= self._tables.settled.usage(steps, shared)
         return fields
 
     def _write_links(self, session: Session) -> None:

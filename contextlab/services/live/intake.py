@@ -59,7 +59,7 @@ def take_events(view: View, body: bytes) -> Taken:
             taken.queued += taken.decision.queued
         if taken.lines.taken or own:
             view.refresh_from_db()
-            taken.queued.append(projection.request(session, view, Priority.GREW))
+            taken.queued += projection.follow(session, [view])
     newest = newest_version(view)
     if newest is not None:
         taken.version, taken.by_agent = newest.memory.version, newest.log_compaction is not None
