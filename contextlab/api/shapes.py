@@ -107,7 +107,9 @@ class CompactionLineShape(Shape):
     after_source = Text()
     opaque = Yes(help_text="what the summary says cannot be read")
     facts = serializers.DictField(
-        child=Number(), allow_null=True, help_text="facts of what left, by verdict; null: not audited"
+        child=Number(),
+        allow_null=True,
+        help_text="facts of what left, by verdict; null: not looked at yet; empty: unknown",
     )
     branch = Text(allow_null=True)
     version = Number(allow_null=True, help_text="of the branch's memory that it made")

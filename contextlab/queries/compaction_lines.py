@@ -20,7 +20,8 @@ _OF_LOG = (
 )  # fmt: skip
 _OF_JOB = (
     "id", "session_id", *_SESSION, "asked_at", "at_step", "before_step", "trigger", "policy_name", "method", "reason",
-    "tokens_before", "tokens_after", "token_source", "run__uid", "run__state", "run__doing", "run__error",
+    "tokens_before", "tokens_after", "token_source", "run__uid", "run__state", "run__doing", "run__error", "revision",
+    "facts",
 )  # fmt: skip
 COLUMNS = (_OF_LOG, _OF_JOB)
 """By whether it was made here."""
@@ -59,7 +60,7 @@ class CompactionEntry:
     after_source: str
     opaque: bool
     facts: dict[str, int] | None
-    """What became of the facts of the items that left, by verdict; None: not audited."""
+    """What became of the facts of the items that left, by verdict; None: nobody has looked yet, empty: unknown."""
     branch: str | None
     version: int | None
     """The memory that it made."""
@@ -118,9 +119,15 @@ def _made_here(row: dict[str, Any], memory: tuple[str, int] | None) -> Compactio
     return CompactionEntry(
         "auto" if row["trigger"] == CompactionJob.Trigger.AUTO else "hand", False, row["run__uid"], None,
         *_session(row), row["run__state"], row["run__doing"], row["run__error"] or row["reason"],
-        row["at_step"] or row["before_step"], row["trigger"], row["policy_name"], *sides[0], *sides[1], False, None,
-        branch, version, row["asked_at"],
+        row["at_step"] or row["before_step"], row["trigger"], row["policy_name"], *sides[0], *sides[1], False,
+        _facts(row), branch, version, row["asked_at"],
     )  # fmt: skip
+
+
+def _facts(row: dict[str, Any]) -> dict[str, int] | None:
+    """As they were counted; empty where the log was rewritten since, and its page cannot show them any more."""
+    counted: dict[str, int] | None = row["facts"]
+    return counted if counted is None or row["revision"] == row["session__revision"] else {}
 
 
 def _session(row: dict[str, Any]) -> tuple[UUID, str, str, str, str]:

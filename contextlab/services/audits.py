@@ -1,7 +1,8 @@
 """The audit of a session, made in a run and kept: pages and the API read it in milliseconds.
 
 open_audit(session)     the audit as far as it is there, and the run that makes it where it is not, or not of all
-missing()               runs that the periodic work asks for: sessions with compactions that came to rest
+missing()               runs that the periodic work asks for: sessions with compactions that came to rest, and
+                        compactions that were made here (compaction.losing)
 perform(work)           the run
 dismiss(session, key)   put a finding aside, or take it back
 """
@@ -26,6 +27,7 @@ from contextlab.core.items import Injected
 from contextlab.core.timeline import CompactionRow
 from contextlab.queries.reconcile import unexplained_steps
 from contextlab.services import runs
+from contextlab.services.compaction import losing
 from contextlab.services.runs import Priority, Refused
 from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
@@ -83,11 +85,14 @@ def missing() -> list[Run]:
     uids = set(failed.values_list("target", flat=True))
     rows = unaudited().filter(Q(file=None) | Q(file__imported_at__lt=now - REST)).select_related("workspace")
     waiting = rows.order_by("-sort_at")[: AT_ONCE + len(uids)]
-    return [request(one, Priority.LATER) for one in waiting if one.uid.hex not in uids][:AT_ONCE]
+    found = [request(one, Priority.LATER) for one in waiting if one.uid.hex not in uids][:AT_ONCE]
+    return found + losing.missing()
 
 
 def perform(work: Work) -> Outcome:
-    """Audit the run's session."""
+    """Audit the run's session, or the compaction that it names."""
+    if "compaction" in work.run.params:
+        return losing.perform(work)
     for _ in range(ATTEMPTS):
         session = Session.objects.filter(uid=work.run.target).first()
         if session is None:

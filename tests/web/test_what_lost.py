@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from contextlab.store.models import CompactionJob, Session
+from contextlab.services.actions import perform
+from contextlab.services.compaction import losing
+from contextlab.store.models import CompactionJob, MemoryVersion, Run, Session
 from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
 from tests.services.memories.test_observing import SAMPLE
@@ -93,3 +95,47 @@ def test_behind_a_compaction_of_the_log_the_form_says_what_memory_holds(
     for other in ("?before_step=65", "?before_compaction=1", ""):
         text = client.get(f"/sessions/{session.uid}/compact{other}").content.decode()
         assert "what it found instead" not in text
+
+
+def test_the_list_has_the_numbers_of_the_page(client: Client, session: Session) -> None:
+    """A worker counts them behind the compaction, once; until then the list says that nobody has looked."""
+    job = done(asked(session, before_step=40, policy="rule-based"))
+    assert job.facts is None
+    before = read(client.get("/compactions"))
+    assert "not yet looked at" in before.text
+    assert before.all("a", href=f"/compactions/{job.run.uid}#lost")
+    (run,) = losing.missing()
+    assert losing.missing() == [run]
+    perform(run)
+    run.refresh_from_db()
+    assert (run.state, losing.missing()) == ("done", [])
+    job.refresh_from_db()
+    total, dropped = sum(job.facts.values()), job.facts["dropped"]
+    assert total > dropped > 0
+    assert f"{dropped} of {total} dropped" in read(client.get("/compactions")).text
+    assert (
+        f"{total} facts in the items that left"
+        in client.get(f"/compactions/{job.run.uid}/lost").content.decode()
+    )
+    entry = client.get("/api/compactions/").json()["results"][0]
+    assert entry["facts"] == job.facts
+    CompactionJob.objects.update(revision=session.revision + 1)
+    assert "cannot be told" in read(client.get("/compactions")).text
+
+
+def test_what_cannot_be_counted_is_tried_once(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory that is gone has nothing to tell, and a run that failed is not asked for again at once."""
+    job = done(asked(session, before_step=40, policy="rule-based"))
+    (run,) = losing.missing()
+    Run.objects.filter(pk=run.pk).update(attempts=2)
+    with monkeypatch.context() as broken:
+        broken.setattr(losing, "lost_by", lambda *_: 1 / 0)
+        perform(run)
+    run.refresh_from_db()
+    assert (run.state, losing.missing()) == ("failed", [])
+    run.delete()
+    MemoryVersion.objects.filter(compaction=job).delete()
+    (run,) = losing.missing()
+    perform(run)
+    job.refresh_from_db()
+    assert (job.facts, losing.missing()) == ({}, [])

@@ -85,6 +85,8 @@ class CompactionJob(models.Model):
     token_source = models.CharField(max_length=10, default="", blank=True)
     """counted or estimated; empty before the end."""
     seconds = models.FloatField(null=True)
+    facts = models.JSONField(null=True)
+    """Facts of the items that left, by verdict; None: nobody has looked yet, empty: it cannot be told."""
 
     class Meta:
         indexes = [
