@@ -16,7 +16,7 @@ from contextlab.api.errors import bad_value
 from contextlab.api.paging import page
 from contextlab.api.schema import CURSOR, LIMIT, VIEW, query
 from contextlab.core.replaying.decisions import OUTCOMES
-from contextlab.queries.decisions import RANGE_COLUMNS, decision_log, decisions_of
+from contextlab.queries.decisions import RANGE_COLUMNS, decision_log, decisions_of, policy_changes
 from contextlab.queries.keyset import Key
 from contextlab.services.live.deciding import settle_of
 from contextlab.store.models.policies import PolicyDecisions
@@ -40,13 +40,15 @@ class DecisionList(ApiView):
         """Where a compaction fired under the view's policy, and where it was evaluated and did not, with the figures.
 
         Neighbouring steps that came to the same are one run; `lowest` and `highest` are those of its estimates.
+        `policy_changes` are those of a live session, newest first, each with its time and the first step under it.
         """
         opened = self.open_view(request, uid)
         settle_of(opened.session)
         outcome, first = text_in(request, "outcome", 20), number_in(request, "from", 1) or 1
         if outcome and outcome not in OUTCOMES:
             raise bad_value("query: outcome", f"outcome must be one of {', '.join(OUTCOMES)}.")
-        totals = {"steps": decision_log(opened.view_id, most=0).steps}
+        changes = [asdict(change) for change in policy_changes(opened.view_id or 0)]
+        totals = {"steps": decision_log(opened.view_id, most=0).steps, "policy_changes": changes}
         if text_in(request, "each", 4) == "1":
             most = number_in(request, "limit", 1, MOST) or PAGE
             lines = decisions_of(opened.view_id, first, first + most - 1)

@@ -22,6 +22,7 @@ from contextlab.services import compaction
 from contextlab.services.live import log
 from contextlab.services.live.answering import Given, next_memory
 from contextlab.services.live.auto import Evaluated
+from contextlab.services.live.changing import change_policy, read_policy_wish
 from contextlab.services.live.intake import Taken, take_events
 from contextlab.services.live.opening import open_live, read_wish
 from contextlab.store.models import Session, View, Workspace
@@ -73,6 +74,26 @@ class Events(ApiView):
         with transaction.atomic():
             tasks.ring(taken.queued)
         return Response(_taken_values(view, taken))
+
+
+class LivePolicy(ApiView):
+    """POST /api/sessions/{id}/policy/"""
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={200: OpenApiTypes.OBJECT})
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Give a live session another policy: `policy` is a name or a document, `allow_model` lets it ask the model.
+
+        It holds from `from_step` on (null: it is the policy that was); memory stays as it is. The change stands in
+        `policy_changes` of the decision log, and `decision` is what the new policy says of the next step.
+        """
+        view = live_view(self.open_session(uid))
+        with refusals():
+            changed = change_policy(view, read_policy_wish(request.data, self.workspace.pk))
+        with transaction.atomic():
+            tasks.ring(changed.queued)
+        values = session_values(live_view(self.open_session(uid)))
+        told = {"from_step": changed.step, "decision": _decision_values(changed.decision)}
+        return Response(values | told)
 
 
 def _body(request: Request) -> bytes:

@@ -34,6 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sessions/", sessions.SessionList.as_view()),
     path(SESSION, sessions.SessionOne.as_view()),
     path(SESSION + "events/", live.Events.as_view()),
+    path(SESSION + "policy/", live.LivePolicy.as_view()),
     path(SESSION + "turns/", sessions.TurnList.as_view()),
     path(SESSION + "turns/<int:number>/", sessions.TurnOne.as_view()),
     path(SESSION + "steps/", steps.StepList.as_view()),

@@ -3,17 +3,21 @@
 decision_log(view_id)              the runs of steps that came to the same, with totals by outcome
 decisions_of(view_id, 100, 199)    one line for each step of a range
 decision_at(view_id, 120)          that of one step
+policy_changes(view_id)            where a live session got another policy
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.db.models import F, Sum
 
 from contextlab.core.replaying.decisions import NO_FIGURE, NOT_DUE, OUTCOMES
 from contextlab.store.figures import unpack_figures
+from contextlab.store.models import PolicyChange
 from contextlab.store.models.policies import PolicyDecisions
 
 SHOWN = 200
@@ -58,6 +62,20 @@ class StepDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedPolicy:
+    """A live session got another policy."""
+
+    step: int
+    """The first one under it."""
+    at: datetime
+    before: str
+    after: str
+    """Names."""
+    document: dict[str, Any]
+    """The new one."""
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionLog:
     """The decisions of a view."""
 
@@ -99,6 +117,19 @@ def decisions_of(view_id: int, first: int, last: int) -> list[StepDecision]:
             estimate = None if figure == NO_FIGURE else figure
             found.append(StepDecision(step, row.outcome, row.reason, row.rule, row.threshold, estimate))
     return found
+
+
+def policy_changes(view_id: int) -> list[ChangedPolicy]:
+    """The changes of a live session's policy, newest first."""
+    rows = (
+        PolicyChange.objects.filter(view_id=view_id)
+        .order_by("-id")
+        .values_list("step", "at", "before", "policy")
+    )
+    return [
+        ChangedPolicy(step, at, str(before.get("name", "")), str(after.get("name", "")), after)
+        for step, at, before, after in rows[:SHOWN]
+    ]
 
 
 def decision_at(view_id: int, step: int) -> StepDecision | None:

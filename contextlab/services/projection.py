@@ -41,9 +41,9 @@ from contextlab.store.models import CompactionRecord, Run, Session, View
 if TYPE_CHECKING:
     # An import makes recorded views only: what policies are made of is loaded where one is asked for.
     from contextlab.core.replayer import Replayer
+    from contextlab.core.replaying.changed import ChangedReplayer
     from contextlab.core.replaying.decisions import DecisionRun
     from contextlab.core.replaying.fires import Fire
-    from contextlab.core.replaying.lived import LiveReplayer
 
 RECORDED = "recorded"
 ATTEMPTS = 3
@@ -279,7 +279,7 @@ def _shared(view: View, timeline: Timeline, chart: ChartMaker) -> list[dict[str,
     return marks_before(view)
 
 
-def _replayer(job: Job) -> RecordedReplayer | Replayer | LiveReplayer:
+def _replayer(job: Job) -> RecordedReplayer | Replayer | ChangedReplayer:
     """Placeholders are counted exactly only where everything else is: the vocabulary takes half a second to load."""
     count = counter().count if UNKNOWN not in job.timeline.tokens else None
     if job.view.kind == View.Kind.RECORDED:
@@ -287,21 +287,37 @@ def _replayer(job: Job) -> RecordedReplayer | Replayer | LiveReplayer:
     return _policy_replayer(job, count)
 
 
-def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer | LiveReplayer:
+def _live_replayer(job: Job, count: TokenCount | None) -> ChangedReplayer:
+    """Each step with the memory and under the policy that were in force there; raises Refused as well."""
+    from contextlab.core.replaying.changed import ChangedReplayer
+    from contextlab.core.replaying.lived import LiveReplayer
+    from contextlab.services.live.replay import memories_of, policies_of
+
+    try:
+        policies = policies_of(job.view)
+    except PolicyError as error:
+        raise Refused(f"A policy of this session cannot be used: {error}") from error
+    texts, memories = SessionTexts(job.session), memories_of(job.view)
+    return ChangedReplayer(
+        [
+            (step, LiveReplayer(job.timeline, one, memories, count=count, texts=texts))
+            for step, one in policies
+        ]
+    )
+
+
+def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer | ChangedReplayer:
     """Under the policy that the view was opened with; raises Refused when it cannot be used any more."""
     from contextlab.core.policy import parse_policy
     from contextlab.core.replayer import Replayer
 
+    if job.view.kind == View.Kind.LIVE:
+        return _live_replayer(job, count)
     try:
         policy = parse_policy(job.view.policy or {})
     except PolicyError as error:
         raise Refused(f"The policy of this view cannot be used: {error}") from error
     texts = SessionTexts(job.session)
-    if job.view.kind == View.Kind.LIVE:
-        from contextlab.core.replaying.lived import LiveReplayer
-        from contextlab.services.live.replay import memories_of
-
-        return LiveReplayer(job.timeline, policy, memories_of(job.view), count=count, texts=texts)
     if job.view.base_id is None:
         from contextlab.services.stored import StoredResults
 

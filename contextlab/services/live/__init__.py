@@ -11,5 +11,6 @@
 | versions.py  | where a version stands, which one a step got, restore                                              |
 | own.py       | compactions that the agent made by itself                                                          |
 | auto.py      | is one due before the next step; history.py the breakers, deciding.py the decision log             |
+| changing.py  | another policy from the next step on                                                               |
 | replay.py    | the steps of the `live` view, each with the memory that was in force                               |
 """

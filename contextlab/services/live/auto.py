@@ -63,7 +63,9 @@ def evaluate(view: View) -> Evaluated | None:
     if policy.compaction is None:
         return None
     with transaction.atomic():
-        view = lock(view)
+        asked, view = view.policy_hash, lock(view)
+        if view.policy_hash != asked:  # it was changed since the view was read
+            return evaluate(view)
         settle(view)
         held = read_live(view)
         if _awaits_results(held):

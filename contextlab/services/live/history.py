@@ -7,6 +7,7 @@
 | no gain             | of no use as well; where there was nothing to summarise nothing was tried   |
 | done by hand        | both breakers are closed again                                              |
 | cancelled           | nothing: a person stopped it                                                |
+| another policy      | both breakers are closed again                                              |
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from contextlab.core.policy import Policy
 from contextlab.core.session import NO_GAIN
 from contextlab.services.compaction.memory import Held
 from contextlab.services.live.memory import read_live
-from contextlab.store.models import CompactionJob, LiveVersion, RunState, View
+from contextlab.store.models import CompactionJob, LiveVersion, PolicyChange, RunState, View
 
 LOOKED_AT = 12
 """Newest automatic compactions that count: more than breakers need."""
@@ -54,12 +55,15 @@ class History:
 
 
 def history_of(view: View, policy: Policy, deps: Deps) -> History:
-    """What the compactions of a live view came to since the last one by hand that made a version."""
+    """What the compactions of a live view came to under its policy, since the last one by hand that made a version."""
     jobs = CompactionJob.objects.filter(base_view=view).select_related("run").order_by("-id")
     by_hand = jobs.filter(trigger=CompactionJob.Trigger.MANUAL, run__state=RunState.DONE).first()
     auto = jobs.filter(trigger=CompactionJob.Trigger.AUTO)
     if by_hand is not None:
         auto = auto.filter(pk__gt=by_hand.pk)
+    changed = PolicyChange.objects.filter(view=view).order_by("-id").values_list("at", flat=True).first()
+    if changed is not None:
+        auto = auto.filter(asked_at__gt=changed)
     history = History()
     for job in list(auto.defer("fates", "result", "raw_reply")[:LOOKED_AT])[::-1]:
         _count(history, view, job, policy, deps)

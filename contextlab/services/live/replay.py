@@ -1,4 +1,4 @@
-"""The versions of a live memory as a replay goes on from them, each at the first step that had it."""
+"""The versions of a live memory as a replay goes on from them, and its policies, each at the first step that had it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 from contextlab.core.compaction import CompactResult, Snapshot
 from contextlab.core.items import IN_CONTEXT, LEFT_OUT, Item, Reason, Verdict
+from contextlab.core.policy import Policy, parse_policy
 from contextlab.core.projection import Fate
 from contextlab.core.replaying.continued import SUMMARISED, Beginning
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.spans import Painted
 from contextlab.services.compaction.memory import read_version, result_of
-from contextlab.store.models import CompactionJob, LiveVersion, View
+from contextlab.store.models import CompactionJob, LiveVersion, PolicyChange, View
 
 Odd = dict[int, Painted]
 """Positions that neither simply stand in a memory nor simply in its summary: dropped, or with a shorter text."""
@@ -35,6 +36,18 @@ def memories_of(view: View) -> list[Beginning]:
         if row.memory_id in wanted:
             found.append(_beginning(view, row, odd))
     return found
+
+
+def policies_of(view: View) -> list[tuple[int, Policy]]:
+    """The policies of a live session, each with the first step under it; raises PolicyError."""
+    changes = list(PolicyChange.objects.filter(view=view).order_by("id"))
+    if not changes:
+        return [(1, parse_policy(view.policy or {}))]
+    found = [(1, parse_policy(changes[0].before))]
+    found += [(change.step, parse_policy(change.policy)) for change in changes]
+    return [
+        one for one, after in zip(found, [*found[1:], None], strict=True) if not after or after[0] > one[0]
+    ]
 
 
 def _beginning(view: View, row: LiveVersion, odd: Odd) -> Beginning:

@@ -9,7 +9,14 @@ from contextlab.services.compaction.committing import add_version
 from contextlab.services.compaction.memory import Held
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.live.memory import read_live
-from contextlab.store.models import LiveSession, LiveVersion, MemoryVersion, Session, View
+from contextlab.store.models import (
+    LiveSession,
+    LiveVersion,
+    MemoryVersion,
+    PolicyChange,
+    Session,
+    View,
+)
 
 
 def place(version: MemoryVersion, upto: int, log_compaction: int | None = None, step: int = 0) -> LiveVersion:
@@ -19,12 +26,17 @@ def place(version: MemoryVersion, upto: int, log_compaction: int | None = None, 
     """
     view = version.view
     live = LiveSession.objects.select_for_update().get(view=view)
-    steps = Session.objects.filter(pk=view.session_id).values_list("steps", flat=True).get()
-    coming = step or (steps + 2 if live.taken_step == steps + 1 else steps + 1)
+    view.session.refresh_from_db(fields=["steps"])
+    coming = step or coming_step(live, view.session)
     last = newest_version(view)
     coming = max(coming, last.step if last is not None else 1)
     View.objects.filter(pk=view.pk).update(stale=True)
     return LiveVersion.objects.create(memory=version, step=coming, upto=upto, log_compaction=log_compaction)
+
+
+def coming_step(live: LiveSession, session: Session) -> int:
+    """The first step whose memory has not been handed out yet."""
+    return session.steps + (2 if live.taken_step == session.steps + 1 else 1)
 
 
 def lock(view: View) -> View:
@@ -48,6 +60,7 @@ def take_memory(view: View, number: int | None = None) -> Held:
         held = read_live(view, number)
         # It was made after the memory had been taken once, and is asked for again before the step.
         LiveVersion.objects.filter(memory__view=view, step__gt=coming).update(step=coming)
+        PolicyChange.objects.filter(view=view, step__gt=coming).update(step=coming)
         return held
 
 

@@ -8,7 +8,7 @@ from contextlab.store.models.audits import FindingRecord, SessionAudit
 from contextlab.store.models.calibrations import ModelCalibration
 from contextlab.store.models.compactions import CompactionJob, MemoryVersion, ModelAnswer
 from contextlab.store.models.compression import CompressionStateRecord, OffloadRecord
-from contextlab.store.models.live import LiveSession, LiveVersion
+from contextlab.store.models.live import LiveSession, LiveVersion, PolicyChange
 from contextlab.store.models.logs import RAW_SEGMENT, LogFile, RawSegment, WatchedFolder, Workspace
 from contextlab.store.models.memories import (
     WHOLE_SESSION,
@@ -62,6 +62,7 @@ __all__ = [
     "ObservationRecord",
     "ObservationTag",
     "OffloadRecord",
+    "PolicyChange",
     "PolicyCompaction",
     "PolicyDocument",
     "PolicyVersion",

@@ -22,6 +22,19 @@ class LiveSession(models.Model):
     """Compactions that the agent itself made and told of, as far as they are versions."""
 
 
+class PolicyChange(models.Model):
+    """A live session got another policy. Changes are added, never taken back: what came before stays as it was."""
+
+    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="policy_changes")
+    step = models.IntegerField()
+    """The first step under the new one; of two for one step the later one counts."""
+    at = models.DateTimeField(auto_now_add=True)
+    before = models.JSONField(default=dict)
+    """The document that it took the place of."""
+    policy = models.JSONField(default=dict)
+    """The new document."""
+
+
 class LiveVersion(models.Model):
     """Where a memory of a live view stands. Steps of versions never go back."""
 

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import path
 
 from contextlab.core.replaying.decisions import OUTCOMES
-from contextlab.queries.decisions import DecisionRange, decision_log, decisions_of
+from contextlab.queries.decisions import DecisionRange, decision_log, decisions_of, policy_changes
 from contextlab.services.live.deciding import settle_of
 from contextlab.web.decision_words import MEANINGS, WORDS, reason_words
 from contextlab.web.opened import Opened, number_in, open_page, open_session
@@ -46,6 +46,7 @@ def decisions(request: HttpRequest, uid: UUID) -> HttpResponse:
         "rows": [(line, WORDS[line.outcome], *reason_words(line.reason)) for line in shown],
         "chips": _chips(opened, found.steps, outcome), "outcome": outcome, "first": first,
         "next": _address(opened, outcome, rest[0].first_step) if rest else "",
+        "changes": policy_changes(opened.view_id) if opened.live and opened.view_id else [],
         "too_big": _too_big(found.ranges),
     }  # fmt: skip
     return render(request, "pages/decisions.html", values)

@@ -1,9 +1,10 @@
-"""How a live session stands, as a panel that asks again by itself; and the opt-in for its model."""
+"""How a live session stands, as a panel that asks again by itself; another policy, and the opt-in for its model."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,11 +12,15 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_POST
 
+from contextlab.core.policy import BUILTINS
 from contextlab.queries.live import live_state
+from contextlab.queries.policies import own_names
 from contextlab.services.compaction import BadRequest
 from contextlab.services.live.allowing import allow_model, foreseen_cost
+from contextlab.services.live.changing import change_policy, read_policy_wish
 from contextlab.services.live.deciding import settle_of
 from contextlab.store.models import Session, View
+from contextlab.tasks import ring
 from contextlab.web.decision_words import told
 from contextlab.web.errors import answer
 from contextlab.web.opened import open_session
@@ -64,6 +69,22 @@ def allow(request: HttpRequest, uid: UUID) -> HttpResponse:
     return redirect(f"/sessions/{uid}?view=live")
 
 
+def policy(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The policies that the session could have, and the button that gives it one of them."""
+    view = _view(request, uid)
+    if request.method == "POST":
+        try:
+            wish = read_policy_wish({"policy": request.POST.get("policy", "")}, view.session.workspace_id)
+        except BadRequest as error:
+            return answer(request, 400, str(error))
+        ring(change_policy(view, wish).queued)
+        return redirect(f"/sessions/{uid}?view={quote(view.name)}")
+    names = [*BUILTINS, *own_names(view.session.workspace_id)]
+    current = str((view.policy or {}).get("name", ""))
+    values = {"session": view.session, "view": view, "names": names, "current": current}
+    return render(request, "pages/live_policy.html", values)
+
+
 def _view(request: HttpRequest, uid: UUID) -> View:
     session = open_session(request, uid).session
     view = session.views.filter(kind=View.Kind.LIVE).select_related("live", "session").first()
@@ -75,5 +96,6 @@ def _view(request: HttpRequest, uid: UUID) -> View:
 urlpatterns = [
     path("sessions/<uuid:uid>/live", panel, name="live"),
     path("sessions/<uuid:uid>/live/model", model, name="live_model"),
+    path("sessions/<uuid:uid>/live/policy", policy, name="live_policy"),
     path("sessions/<uuid:uid>/live/allow", allow, name="live_allow"),
 ]
