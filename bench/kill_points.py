@@ -24,7 +24,7 @@ from contextlab.services.compaction.models import KeepingModel
 from contextlab.services.work import Outcome, Work
 
 FOLDER = Path(os.environ["KILL_POINTS"])
-WAITS = 0.3
+WAITS = float(os.environ.get("KILL_WAITS", "0.3"))
 """Share of the times at which somebody waits, and for how many seconds at most."""
 
 
