@@ -71,7 +71,9 @@ def missing() -> list[Run]:
     since = timezone.now() - timedelta(hours=1)
     failed = Run.objects.filter(kind=Run.Kind.AUDIT, state=RunState.FAILED, finished_at__gt=since)
     uids = set(failed.values_list("target", flat=True))
-    jobs = CompactionJob.objects.filter(run__state=RunState.DONE, facts=None).select_related("run__workspace")
+    jobs = CompactionJob.objects.filter(run__state=RunState.DONE, facts__isnull=True).select_related(
+        "run__workspace"
+    )
     waiting = jobs.only("run").order_by("-id")[: AT_ONCE + len(uids)]
     return [_request(job.run) for job in waiting if job.run.uid.hex not in uids][:AT_ONCE]
 

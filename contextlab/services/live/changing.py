@@ -69,11 +69,11 @@ def change_policy(view: View, wish: PolicyWish) -> Changed:
     """Give a live session another policy from its next step on; the same one again changes nothing."""
     with transaction.atomic():
         view = lock(view)
-        if view.policy_hash == wish.policy.hash:
+        document = dict(wish.policy.document)
+        if (view.policy_hash, (view.policy or {}).get("name")) == (wish.policy.hash, document.get("name")):
             LiveSession.objects.filter(view=view).update(allow_model=wish.allow_model)
             return Changed(None, None, [])
         step = coming_step(view.live, view.session)
-        document = dict(wish.policy.document)
         PolicyChange.objects.create(view=view, step=step, before=view.policy or {}, policy=document)
         view.policy, view.policy_hash, view.stale = document, wish.policy.hash, True
         view.version += 1  # whoever is making it under the old policy begins anew
