@@ -18,6 +18,7 @@ from contextlab.api.schema import CURSOR, LIMIT, VIEW, query
 from contextlab.core.replaying.decisions import OUTCOMES
 from contextlab.queries.decisions import RANGE_COLUMNS, decision_log, decisions_of, policy_changes
 from contextlab.queries.keyset import Key
+from contextlab.queries.live import live_name
 from contextlab.services.live.deciding import settle_of
 from contextlab.store.models.policies import PolicyDecisions
 
@@ -47,8 +48,9 @@ class DecisionList(ApiView):
         outcome, first = text_in(request, "outcome", 20), number_in(request, "from", 1) or 1
         if outcome and outcome not in OUTCOMES:
             raise bad_value("query: outcome", f"outcome must be one of {', '.join(OUTCOMES)}.")
-        changes = [asdict(change) for change in policy_changes(opened.view_id or 0)]
-        totals = {"steps": decision_log(opened.view_id, most=0).steps, "policy_changes": changes}
+        totals: dict[str, Any] = {"steps": decision_log(opened.view_id, most=0).steps}
+        if live_name(opened.session) == opened.name:
+            totals["policy_changes"] = [asdict(change) for change in policy_changes(opened.view_id)]
         if text_in(request, "each", 4) == "1":
             most = number_in(request, "limit", 1, MOST) or PAGE
             lines = decisions_of(opened.view_id, first, first + most - 1)
