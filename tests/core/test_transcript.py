@@ -54,3 +54,15 @@ def test_an_id_that_is_used_again_pairs_with_the_nearest_call() -> None:
     kinds = [Kind.TOOL_CALL] * 3 + [Kind.TOOL_RESULT] * 4
     items = [Item(str(at), kind, call_id="x") for at, kind in enumerate(kinds)]
     assert pair_up(items) == [5, 4, 3, 2, 1, 0, NONE]
+
+
+def test_a_long_transcript_is_whole() -> None:
+    """However many items there are, each has its line in its place, and each unanswered call the line that says so."""
+    items = [Item(str(at), Kind.TOOL_CALL if at % 3 else Kind.USER, END, tool="read") for at in range(200)]
+    first, *lines, last = transcript(items).split("\n")
+    assert (first, last) == (BEGIN, END)
+    read = [json.loads(line) for line in lines]
+    assert [one["id"] for one in read if "id" in one] == [item.id for item in items]
+    calls = [at for at, one in enumerate(read) if one["kind"] == Kind.TOOL_CALL]
+    assert all(read[at + 1]["kind"] == Kind.TOOL_RESULT for at in calls)
+    assert len(read) == len(items) + len(calls)

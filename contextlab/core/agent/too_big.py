@@ -19,7 +19,7 @@ from contextlab.core.compaction import Decision, Deps, Snapshot
 from contextlab.core.items import Item
 from contextlab.core.measuring.memory_size import count_entries, items_tokens, text_tokens
 from contextlab.core.projection import is_prompt, last_index
-from contextlab.core.summarising.outcomes import staying
+from contextlab.core.summarising.outcomes import snapshot_staying
 
 PINNED, SUMMARY, TURN, EARLIER = "pinned items", "summary", "current turn", "earlier turns"
 _UNITS = {"tokens": "tokens", "items": "entries", "messages": "entries"}
@@ -57,7 +57,7 @@ class TooBig:
 def pins_too_big(memory: Snapshot, decision: Decision, deps: Deps) -> TooBig | None:
     """As `too_big` where what is pinned is over the threshold by itself; else None."""
     unit = _UNITS.get(decision.rule.partition(" ")[0])
-    pinned = list(compress(memory.items, staying(memory.items, deps)))
+    pinned = list(compress(memory.items, snapshot_staying(memory, deps)))
     if unit is None or decision.threshold is None or _size(pinned, unit, deps) <= decision.threshold:
         return None
     return too_big(memory, decision, deps)
@@ -69,7 +69,7 @@ def too_big(memory: Snapshot, decision: Decision, deps: Deps) -> TooBig | None:
     if unit is None or decision.threshold is None:
         return None
     prompt = max(0, last_index(memory.items, is_prompt))
-    pinned = staying(memory.items, deps)
+    pinned = snapshot_staying(memory, deps)
     free = [not stays for stays in pinned]
     groups = {
         PINNED: list(compress(memory.items, pinned)),

@@ -26,7 +26,7 @@ from contextlab.core.items import Item
 from contextlab.core.measuring.memory_size import snapshot_pairs, snapshot_tokens
 from contextlab.core.projection import KEPT, NONE, TokenCount
 from contextlab.core.summarising.cut import open_prompt
-from contextlab.core.summarising.outcomes import compaction_report, staying
+from contextlab.core.summarising.outcomes import compaction_report, snapshot_staying
 
 Sizes = tuple[int, int]
 """Tokens before and after."""
@@ -120,7 +120,7 @@ def _count_faults(before: Snapshot, after: Snapshot, outcome: Outcome) -> list[s
 
 
 def _pin_faults(before: Snapshot, kept: Mapping[str, Item], deps: Deps) -> list[str]:
-    pinned = compress(before.items, staying(before.items, deps))
+    pinned = compress(before.items, snapshot_staying(before, deps))
     return [f"pinned item {item.id} would not stay as it is" for item in pinned if kept.get(item.id) != item]
 
 

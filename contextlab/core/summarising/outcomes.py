@@ -68,6 +68,11 @@ def staying(items: Sequence[Item], deps: Deps) -> list[bool]:
     return [item.pinned or item.kind == system or item.id in pins for item in items]
 
 
+def snapshot_staying(snapshot: Snapshot, deps: Deps) -> list[bool]:
+    """Of each item of a memory whether it may never go into a summary."""
+    return snapshot.once(("staying", deps.pins), lambda: staying(snapshot.items, deps))
+
+
 def pinned_ids(items: Sequence[Item], deps: Deps) -> set[str]:
     """Ids of the items that must stay, with the other one of each pair that they are part of."""
     pinned = list(compress(count(), staying(items, deps)))
