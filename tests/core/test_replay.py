@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contextlab.core import (
@@ -121,6 +121,7 @@ def gaps_timeline(seed: int, steps: int) -> Timeline:
 
 @examples(150)
 @given(SEEDS, st.integers(min_value=1, max_value=60), st.integers(min_value=0, max_value=600))
+@example(seed=995917094, steps=54, limit=216)  # more than 64 pins inside a band
 def test_gaps_of_the_character_limit_equal_projecting_each_step(seed: int, steps: int, limit: int) -> None:
     """However small old items lie behind large ones, and whatever a tier clears: replay equals each step alone."""
     roll, timeline = random.Random(seed), gaps_timeline(seed, steps)

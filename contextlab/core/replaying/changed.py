@@ -7,7 +7,6 @@ always been in force, and its own steps are taken from that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from contextlab.core.replaying.decisions import DecisionRun
 from contextlab.core.replaying.fires import Fire
@@ -60,7 +59,7 @@ class ChangedReplayer:
             if at is None:
                 self._spans.append(span)
             else:
-                self._spans[at] = replace(self._spans[at], end_step=span.end_step)
+                self._spans[at] = self._spans[at]._replace(end_step=span.end_step)
 
 
 def _what(span: Span) -> tuple[object, ...]:

@@ -64,6 +64,8 @@ class Columns:
         self.unanswered: list[int] = []
         """Calls that need a result and get none in this stretch."""
         self.pins: list[int] = []
+        self.pin_gaps: list[int] = []
+        """Items between each pin and the one before it."""
         self.tool_pins: list[int] = []
         """Pinned calls and results."""
         self.bound_runs: list[int] = []
@@ -166,6 +168,7 @@ class Columns:
         return free
 
     def _pin(self, index: int, position: int, kind: int) -> None:
+        self.pin_gaps.append(index - self.pins[-1] - 1 if self.pins else index)
         self.pins.append(index)
         if kind in (CALL, RESULT):
             self.tool_pins.append(index)
@@ -226,6 +229,7 @@ class Columns:
         self.unanswered = sorted([*self.unanswered, *lost])
         del self.run_starts[bisect_left(self.run_starts, length) :]
         del self._held_by_pins[bisect_left(self.pins, length) + 1 :]
+        del self.pin_gaps[bisect_left(self.pins, length) :]
         del self.pins[bisect_left(self.pins, length) :]
         bound = bisect_left(self._bound_from, length)
         del self._bound_from[bound:], self.bound_runs[bound:], self._free_before[bound:]

@@ -10,8 +10,6 @@ from contextlab.core.replaying.columns import Columns
 from contextlab.core.replaying.cuts import Cut
 from contextlab.core.replaying.islands import Band
 
-PINS_LOOKED_AT = 64
-"""Pins inside a band that are looked at to find its longest stretch; behind more of them it is cut short."""
 Range = tuple[int, int]
 NOWHERE: Range = (0, 0)
 
@@ -86,8 +84,8 @@ def _length(gap: Range) -> int:
     return gap[1] - gap[0]
 
 
-def _gaps(columns: Columns, cut: Cut, guard: PairGuard | None) -> Iterator[tuple[int, int]]:
-    """Stretches of which nothing stands, in order."""
+def _gaps(columns: Columns, cut: Cut, guard: PairGuard | None) -> Iterator[Range]:
+    """Stretches of which nothing stands, in order; of those that only pins part the longest."""
     bands = [(first, stop) for first, stop, _ in cut.bands]
     if guard is not None:
         bands = _joined(sorted([*bands, *((index, index + 1) for index in guard.dropped)]))
@@ -95,24 +93,25 @@ def _gaps(columns: Columns, cut: Cut, guard: PairGuard | None) -> Iterator[tuple
         bands = _joined(bands)
     added = guard.added if guard is not None else set[int]()
     for first, stop in bands:
-        standing, end = _standing_in(columns, cut, first, stop)
         start = first
-        for index in (
-            sorted([*standing, *(index for index in added if first <= index < end)]) if added else standing
-        ):
-            yield start, index
+        for index in sorted(index for index in added if first <= index < stop) if added else ():
+            yield _between_pins(columns, cut, start, index)
             start = index + 1
-        yield start, end
+        yield _between_pins(columns, cut, start, stop)
 
 
-def _standing_in(columns: Columns, cut: Cut, first: int, stop: int) -> tuple[list[int], int]:
-    """The pins inside a band, and where looking at them ends."""
-    if not columns.pins or cut.empty:
-        return [], stop
-    low, high = bisect_left(columns.pins, first), bisect_left(columns.pins, stop)
-    if high - low <= PINS_LOOKED_AT:
-        return columns.pins[low:high], stop
-    return columns.pins[low : low + PINS_LOOKED_AT], columns.pins[low + PINS_LOOKED_AT]
+def _between_pins(columns: Columns, cut: Cut, first: int, stop: int) -> Range:
+    """The longest stretch in [first, stop) without a pin, the first of several."""
+    pins = columns.pins
+    low, high = (0, 0) if cut.empty else (bisect_left(pins, first), bisect_left(pins, stop))
+    if low == high:
+        return first, stop
+    ends = [(first, pins[low]), (pins[high - 1] + 1, stop)]
+    inner = columns.pin_gaps[low + 1 : high]
+    if inner:
+        at = low + 1 + inner.index(max(inner))
+        ends.insert(1, (pins[at - 1] + 1, pins[at]))
+    return max(ends, key=_length)
 
 
 def _joined(bands: list[tuple[int, int]]) -> list[tuple[int, int]]:

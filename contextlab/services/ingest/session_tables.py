@@ -40,7 +40,15 @@ class SessionTables:
         """What `__setstate__` makes it from: the tables' names and columns are the same for all sessions."""
         tables = (self._turns, self._steps, self._marks, self._compactions)
         hashes = [table.hashes for table in tables]
-        return self._assembler, self._titles, self.stored_before, self.settled, self._late, self._wrong, hashes
+        return (
+            self._assembler,
+            self._titles,
+            self.stored_before,
+            self.settled,
+            self._late,
+            self._wrong,
+            hashes,
+        )
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         assembler, titles, stored_before, settled, late, wrong, hashes = state
