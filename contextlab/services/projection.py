@@ -17,10 +17,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from contextlab.adapters.tokens import counter
-from contextlab.core.errors import PolicyError
 from contextlab.core.items import Verdict
 from contextlab.core.measuring.calibrations import Calibrations
-from contextlab.core.projection import TokenCount
 from contextlab.core.recorded import RecordedReplayer
 from contextlab.core.spans import Span
 from contextlab.core.timeline import UNKNOWN, Timeline
@@ -32,7 +30,6 @@ from contextlab.services.fires import write_fires
 from contextlab.services.ingest.rows import disproved_models, step_limit
 from contextlab.services.reports import Superseded, ViewWriter, report_row
 from contextlab.services.runs import Priority, Refused
-from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Outcome, Work
 from contextlab.store.bulk import Changes
@@ -284,47 +281,9 @@ def _replayer(job: Job) -> RecordedReplayer | Replayer | ChangedReplayer:
     count = counter().count if UNKNOWN not in job.timeline.tokens else None
     if job.view.kind == View.Kind.RECORDED:
         return RecordedReplayer(job.timeline, count=count)
-    return _policy_replayer(job, count)
+    from contextlab.services.replayers import policy_replayer
 
-
-def _live_replayer(job: Job, count: TokenCount | None) -> ChangedReplayer:
-    """Each step with the memory and under the policy that were in force there; raises Refused as well."""
-    from contextlab.core.replaying.changed import ChangedReplayer
-    from contextlab.core.replaying.lived import LiveReplayer
-    from contextlab.services.live.replay import memories_of, policies_of
-
-    try:
-        policies = policies_of(job.view)
-    except PolicyError as error:
-        raise Refused(f"A policy of this session cannot be used: {error}") from error
-    texts, memories = SessionTexts(job.session), memories_of(job.view)
-    return ChangedReplayer(
-        [
-            (step, LiveReplayer(job.timeline, one, memories, count=count, texts=texts))
-            for step, one in policies
-        ]
-    )
-
-
-def _policy_replayer(job: Job, count: TokenCount | None) -> Replayer | ChangedReplayer:
-    """Under the policy that the view was opened with; raises Refused when it cannot be used any more."""
-    from contextlab.core.policy import parse_policy
-    from contextlab.core.replayer import Replayer
-
-    if job.view.kind == View.Kind.LIVE:
-        return _live_replayer(job, count)
-    try:
-        policy = parse_policy(job.view.policy or {})
-    except PolicyError as error:
-        raise Refused(f"The policy of this view cannot be used: {error}") from error
-    texts = SessionTexts(job.session)
-    if job.view.base_id is None:
-        from contextlab.services.stored import StoredResults
-
-        return Replayer(job.timeline, policy, count=count, texts=texts, stored=StoredResults(job.view))
-    from contextlab.services.continuing import beginning_of
-
-    return Replayer(job.timeline, policy, count=count, texts=texts, beginning=beginning_of(job.view))
+    return policy_replayer(job.session, job.view, job.timeline, count)
 
 
 def _summarised(spans: Iterable[Span]) -> dict[int, int]:

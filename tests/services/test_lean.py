@@ -7,8 +7,9 @@ import pytest
 from contextlab.core.assembler import Assembler
 from contextlab.core.events import SessionStart
 from contextlab.core.timeline import Step
-from contextlab.services.ingest import lean
-from contextlab.services.ingest.lean import Ids, Steps, StepsById, Strings, lean_assembler
+from contextlab.services.ingest import lean, lean_maps
+from contextlab.services.ingest.lean import Steps, StepsById, lean_assembler
+from contextlab.services.ingest.lean_maps import Ids, Strings
 from tests.importers.claude_log import read
 from tests.services.test_ingest import busy_log
 
@@ -16,7 +17,7 @@ from tests.services.test_ingest import busy_log
 @pytest.fixture(autouse=True)
 def little_recent(monkeypatch):
     """Everything but the newest is old."""
-    monkeypatch.setattr(lean, "RECENT_IDS", 8)
+    monkeypatch.setattr(lean_maps, "RECENT_IDS", 8)
     monkeypatch.setattr(lean, "RECENT_STEPS", 4)
 
 

@@ -51,7 +51,7 @@ class Resumed:
     @property
     def items(self) -> int:
         """Items that were read."""
-        return 0 if self.writer is None else len(self.writer.assembler.timeline)
+        return 0 if self.writer is None else len(self.writer.held.assembler.timeline)
 
     def finding(self, source: Source) -> Finding:
         """As `examine` says, once something was read."""

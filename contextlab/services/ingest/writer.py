@@ -8,25 +8,24 @@ written beside, under the next revision, and nobody sees it before the file is r
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from contextlab.core.events import Event, ItemEvent, SessionStart, Usage
+from contextlab.core.events import Event, ItemEvent, SessionStart
 from contextlab.core.timeline import Timeline
 from contextlab.importers.packing import Packer
-from contextlab.services.ingest import counters, rows
-from contextlab.services.ingest.lean import forget_ids, lean_assembler
-from contextlab.services.ingest.noticed import Noticed
+from contextlab.services.ingest import rows
+from contextlab.services.ingest.held import Held
+from contextlab.services.ingest.lean import forget_ids
+from contextlab.services.ingest.links import write_links
 from contextlab.services.ingest.segments import TextPacker
-from contextlab.services.ingest.session_tables import SessionTables
 from contextlab.services.ingest.stored import StoredItems
 from contextlab.store.batch import Batch
 from contextlab.store.bulk import update_changed
 from contextlab.store.models import (
     CompactionRecord,
     ItemRecord,
-    LinkRecord,
     LogFile,
     MarkRecord,
     Session,
@@ -38,9 +37,6 @@ from contextlab.store.models import (
 
 MOST_REPLACED = 2000
 """Stored items that may be replaced in place. More are written beside: a reader never sees half a session."""
-
-SUMS_WHILE_READING = 5000
-"""Up to so many steps the sums of usage are kept up to date while a file is read; beyond, they wait for its end."""
 
 ROW_MODELS: tuple[Any, ...] = (ItemRecord, TextSegment, TurnRecord, StepRecord, MarkRecord, CompactionRecord)
 
@@ -66,13 +62,13 @@ class SessionWriter:
     """Feeds the events of one session to its assembler and collects the rows to write.
 
     A new session (a subagent mostly) that brought nothing since the last batch is at rest: what was made of its events
-    is packed until another one comes.
+    is packed until somebody needs it.
     """
 
     __slots__ = (
-        "_at_rest", "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_made", "_noticed", "_packer",
-        "_pending", "_revision", "_stored", "_tables", "_texts", "_uncounted", "_written", "aim", "assembler",
-        "changed", "file", "format", "native_id", "new_items", "session",
+        "_at_rest", "_awake", "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_made", "_packer",
+        "_pending", "_revision", "_stored", "_uncounted", "_written", "aim", "changed", "file", "format", "native_id",
+        "new_items", "session",
     )  # fmt: skip
 
     def __init__(
@@ -86,9 +82,10 @@ class SessionWriter:
     ) -> None:
         """With `counts` items get their exact counts with their rows: `collect` is given them."""
         self._packer = packer
-        self._at_rest: bytes | None = None
+        self._awake: Held | None = Held(start)
+        self._at_rest = b""
+        """What is held, packed, where it is not awake."""
         self.file, self.format, self.native_id = file, format_, native_id
-        self.assembler = lean_assembler(start)
         self.session: Session | None = None
         self.aim = Aim.IN_PLACE
         self.changed = False
@@ -101,7 +98,6 @@ class SessionWriter:
         self._revision = 1
         self._stored: StoredItems | None = None
         self._cut: int | None = None
-        self._texts = TextPacker()
         self._pending: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
         self._uncounted: dict[bytes, tuple[str, bytes]] = {}
         """What is to be counted by its hash: the name of a call, and the text."""
@@ -111,8 +107,6 @@ class SessionWriter:
         """It was made just now and says all that is known."""
         self._written = False
         """All that was taken in so far is in rows as it would be at the log's end."""
-        self._noticed = Noticed()
-        self._tables = SessionTables(self.assembler, self._noticed.titles)
 
     def resume(self, session: Session, aim: Aim) -> None:
         """The session is known: go on with it in place, or write its next revision."""
@@ -126,33 +120,25 @@ class SessionWriter:
         elif aim is Aim.IN_PLACE:
             self._stored = StoredItems(session)
             self._counted_before = session.counted
-            self._tables.load((session.pk, session.revision))
+            self.held.tables.load((session.pk, session.revision))
 
     def learn(self, event: Event) -> None:
         """Take in an event that somebody else has written already."""
-        if self._at_rest is not None:
-            self._wake()
-        row = self.assembler.feed(event)
-        if row is not None:
-            self._noticed.take(row)
-        elif type(event) is Usage:
-            self._tables.notice(event)
+        self.held.take(event)
 
     def go_on(self, session: Session) -> bool:
         """All that was taken in so far is in rows: go on behind it, in place. False where the rows say otherwise."""
-        if self._at_rest is not None:
-            self._wake()
-        timeline = self.assembler.timeline
-        known = len(timeline), len(timeline.steps), len(timeline.turns_list), len(self.assembler.compactions)
+        held = self.held
         stored = session.items, session.steps, session.turns, session.compactions + session.micro_compactions
         if self.session is None or (self.session.pk, self._revision) != (session.pk, session.revision):
             return False
-        if known != stored:
+        if held.sizes() != stored:
             return False
-        self._tables.stored_before = False
-        self._tables.learn()
+        held.tables.stored_before = False
+        held.tables.learn()
+        held.texts = TextPacker()
         self.session, self.aim, self.changed, self.new_items = session, Aim.IN_PLACE, False, 0
-        self._stored, self._cut, self._texts = StoredItems.passed(session), None, TextPacker()
+        self._stored, self._cut = StoredItems.passed(session), None
         self._counted_before, self._counted_to = session.counted, 0
         self._made, self._written = False, True
         return True
@@ -179,34 +165,30 @@ class SessionWriter:
         return self._uncounted
 
     @property
-    def worth_storing(self) -> bool:
-        """Whether there is more than what was shown on a screen only."""
-        return bool(self._noticed.first_item or self.assembler.timeline.steps)
+    def held(self) -> Held:
+        """What was made of the events."""
+        if self._awake is None:
+            self._awake, self._at_rest = self._packer.unpack(self._at_rest), b""
+        return self._awake
 
     def feed(self, event: Event) -> bool:
         """Take in one event; True when an item came of it that has to be written."""
         if type(event) is ItemEvent and event.tool is not None:
             # One name for thousands of calls.
             event.tool = sys.intern(event.tool)
-        if self._at_rest is not None:
-            self._wake()
-        row = self.assembler.feed(event)
+        held = self.held
+        row = held.take(event)
         self._written = False
-        if row is None:
-            if type(event) is Usage:
-                self._tables.notice(event)
-            return False
-        if self.aim is Aim.NOWHERE:
+        if row is None or self.aim is Aim.NOWHERE:
             return False
         data, digest = rows.content(row.event)
         same = rows.same_values(row, digest)
-        self._noticed.take(row)
         if self._stored is not None:
             if self._stored.matches(same):
                 return False
             self._diverge(row.position)
-        segment, offset = self._texts.add(data)
-        estimate = self.assembler.timeline.estimates[row.position]
+        segment, offset = held.texts.add(data)
+        estimate = held.assembler.timeline.estimates[row.position]
         self._pending.append((same, rows.kept_values(row.event, estimate, segment, offset, len(data))))
         if self._counts:
             self._uncounted[digest] = rows.counted_part(row.event), data
@@ -225,23 +207,21 @@ class SessionWriter:
             return
         if complete:
             self._end_of_stored()
-        owner = (session.pk, self._revision)
+        owner, held = (session.pk, self._revision), self.held
         self._remove_tail(owner)
         self.changed = self.changed or bool(self._pending)
-        batch.add(TextSegment, rows.TEXT_COLUMNS, [owner + packed for packed in self._texts.take()])
+        batch.add(TextSegment, rows.TEXT_COLUMNS, [owner + packed for packed in held.texts.take()])
         batch.add(ItemRecord, rows.ITEM_COLUMNS, self._item_rows(owner, counts))
-        self.changed |= self._tables.sync(owner, batch, complete)
+        self.changed |= held.tables.sync(owner, batch, complete)
         if self._fresh:
             self._fresh = False
         elif self.aim is Aim.IN_PLACE:
             batch.changes.note(session, self._fields_now(complete))
-        self._written = complete or not (
-            self._tables.wait_for_end or len(self.assembler.timeline.steps) > SUMS_WHILE_READING
-        )
+        self._written = complete or not held.waits_for_end
 
     def _item_rows(self, owner: tuple[int, int], counts: Mapping[bytes, int]) -> list[tuple[Any, ...]]:
         """The rows that wait, with their counts, which the timeline learns, too."""
-        made, tokens = [], self.assembler.timeline.tokens
+        made, tokens = [], self.held.assembler.timeline.tokens
         for same, kept in self._pending:
             count = counts.get(same[rows.HASH])
             if count is not None:
@@ -264,12 +244,12 @@ class SessionWriter:
     def _is_due(self, complete: bool) -> bool:
         """Whether there is something to write now."""
         due = not self._written if complete else bool(self._pending)
-        return due and self.aim is not Aim.NOWHERE and self.worth_storing
+        return due and self.aim is not Aim.NOWHERE and self.held.worth_storing
 
     def swap(self) -> None:
         """The file is read: the new revision becomes the session, old rows go; links are written."""
         session = self.session
-        if session is None or self.aim is Aim.NOWHERE or self._at_rest is not None:
+        if session is None or self.aim is Aim.NOWHERE or self._awake is None:
             return
         if self.aim is Aim.BESIDE:
             update_changed(
@@ -278,34 +258,27 @@ class SessionWriter:
             self.changed = True
             for model in ROW_MODELS:
                 model.objects.filter(session=session).exclude(revision=self._revision).delete()
-        self._write_links(session)
+        look = self.aim is Aim.BESIDE or self.held.tables.stored_before
+        self.changed |= write_links(session, self.held.assembler.links, look)
         if self.changed and not self._made:
             View.objects.filter(session=session).update(stale=True)
 
     def finish(self) -> None:
         """The file is read: ids are not looked up any more."""
-        if self._at_rest is None:
-            forget_ids(self.assembler)
+        if self._awake is not None:
+            forget_ids(self._awake.assembler)
 
     def timeline(self) -> Timeline:
         """The session's timeline; that of a session at rest is a copy."""
-        if self._at_rest is None:
-            return self.assembler.timeline
-        timeline: Timeline = self._packer.unpack(self._at_rest)[0].timeline
-        return timeline
+        held: Held = self._awake or self._packer.unpack(self._at_rest)
+        return held.assembler.timeline
 
     # While reading ----------------------------------------------------------------------------------------
 
     def _rest(self) -> None:
         """Pack what was made of the events, unless the end of the log needs it."""
-        if self._made and self._at_rest is None and not self.assembler.links:
-            held = self.assembler, self._texts, self._noticed, self._tables
-            self._at_rest = self._packer.pack(held)
-            del self.assembler, self._texts, self._noticed, self._tables
-
-    def _wake(self) -> None:
-        held, self._at_rest = self._packer.unpack(self._at_rest or b""), None
-        self.assembler, self._texts, self._noticed, self._tables = held
+        if self._made and self._awake is not None and not self._awake.assembler.links:
+            self._at_rest, self._awake = self._packer.pack(self._awake), None
 
     def _diverge(self, position: int) -> None:
         """From this item on what is stored differs from the log and is replaced."""
@@ -313,12 +286,12 @@ class SessionWriter:
         if stored is None:
             return
         self._cut_off(stored, position)
-        self._texts.go_on(stored.last_text())
+        self.held.texts.go_on(stored.last_text())
 
     def _end_of_stored(self) -> None:
         """The log ended: items that are stored beyond it are none of it."""
         if self._stored is not None:
-            self._cut_off(self._stored, len(self.assembler.timeline))
+            self._cut_off(self._stored, len(self.held.assembler.timeline))
 
     def _cut_off(self, stored: StoredItems, position: int) -> None:
         self._stored = None
@@ -340,51 +313,20 @@ class SessionWriter:
                 session_id=session_id, revision=revision, position__gte=self._cut
             ).delete()
             self._cut = None
-        if (first := self._texts.rewritten_from) is not None:
+        texts = self.held.texts
+        if (first := texts.rewritten_from) is not None:
             TextSegment.objects.filter(session_id=session_id, revision=revision, number__gte=first).delete()
-            self._texts.rewritten_from = None
+            texts.rewritten_from = None
 
     def _fields_now(self, complete: bool) -> dict[str, Any]:
         """What the row of a session that has one should say; without times in the log it keeps its place in lists."""
         fields = self._fields(complete)
-        if self._noticed.last_time is None:
+        if self.held.noticed.last_time is None:
             del fields["sort_at"]
         return fields
 
     def _fields(self, complete: bool) -> dict[str, Any]:
-        steps: Sequence[Any] = self.assembler.timeline.steps
-        meta = self.assembler.meta
-        fields = {
-            **counters.counted(self.assembler),
-            **counters.described(meta, self._noticed.first_prompt, steps[-1].model if steps else None),
-            **counters.dated(meta, self._noticed.first_time, self._noticed.last_time),
-            "first_item": self._noticed.first_item,
-        }
-        # A parent's link may have told these, too: do not take them away.
-        if meta.agent:
-            fields["agent"] = meta.agent[:120]
-        if meta.parent_call_id:
-            fields["parent_call_id"] = rows.short_id(meta.parent_call_id)
+        fields = self.held.fields(complete, self.session.shared_steps if self.session else 0)
         if self.new_items:
             fields["counted"] = self._counts and self._counted_before
-        if complete or len(steps) <= SUMS_WHILE_READING:
-            shared = self.session.shared_steps if self.session else 0
-            fields |= self._tables.settled.usage(steps, shared)
         return fields
-
-    def _write_links(self, session: Session) -> None:
-        """Links as the log tells them now; another session may be waiting for one."""
-        told = {
-            (rows.short_id(link.child), rows.short_id(link.call_id)): link for link in self.assembler.links
-        }
-        if not told and not self._tables.stored_before and self.aim is Aim.IN_PLACE:
-            return
-        stored = {(link.child_native_id, link.call_id) for link in LinkRecord.objects.filter(session=session)}
-        if set(told) == stored:
-            return
-        LinkRecord.objects.filter(session=session).delete()
-        LinkRecord.objects.bulk_create(
-            LinkRecord(session=session, child_native_id=child, call_id=call, agent=(link.agent or "")[:120])
-            for (child, call), link in told.items()
-        )
-        self.changed = True

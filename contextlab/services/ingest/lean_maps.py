@@ -1,0 +1,142 @@
+"""Dicts that are only added to, for logs of any length: ids to numbers, positions to texts and to names, in arrays."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+
+RECENT_IDS = 1 << 13
+"""Ids that stand in a plain dict, the newest ones."""
+
+
+class Ids:
+    """Id -> number, as a dict, except that nothing can be removed and no id be set twice.
+
+    Old ids are 64-bit hashes: that two ids of one session of a million share one has a probability of 3 in 10**8.
+    """
+
+    __slots__ = ("_count", "_older", "_recent")
+
+    def __init__(self) -> None:
+        self._recent: dict[str, int] = {}
+        self._older: list[tuple[array[int], array[int]]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._recent or (bool(self._older) and self._search(name) is not None)
+
+    def __getitem__(self, name: str) -> int:
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def get(self, name: str) -> int | None:
+        """The number of an id, None when it has none."""
+        found = self._recent.get(name)
+        return self._search(name) if found is None and self._older else found
+
+    def __setitem__(self, name: str, number: int) -> None:
+        self._recent[name] = number
+        self._count += 1
+        if len(self._recent) >= RECENT_IDS:
+            self._spill()
+
+    def setdefault(self, name: str, number: int) -> int:
+        """The number of an id; where it has none it gets this one."""
+        found = self.get(name)
+        if found is None:
+            self[name] = number
+            return number
+        return found
+
+    def _search(self, name: str) -> int | None:
+        key = hash(name)
+        for keys, numbers in self._older:
+            at = bisect_left(keys, key)
+            if at < len(keys) and keys[at] == key:
+                return numbers[at]
+        return None
+
+    def _spill(self) -> None:
+        """The recent ids become a sorted run; runs of like size are merged, so that there are few."""
+        pairs = sorted((hash(name), number) for name, number in self._recent.items())
+        run = array("q", (key for key, _ in pairs)), array("i", (number for _, number in pairs))
+        self._recent = {}
+        while self._older and len(self._older[-1][0]) <= 2 * len(run[0]):
+            run = _merged(self._older.pop(), run)
+        self._older.append(run)
+
+
+def _merged(
+    one: tuple[array[int], array[int]], other: tuple[array[int], array[int]]
+) -> tuple[array[int], array[int]]:
+    keys, numbers = array("q"), array("i")
+    (left, left_numbers), (right, right_numbers) = one, other
+    at = 0
+    for place, key in enumerate(right):
+        to = bisect_left(left, key, at)
+        keys.extend(left[at:to])
+        numbers.extend(left_numbers[at:to])
+        keys.append(key)
+        numbers.append(right_numbers[place])
+        at = to
+    keys.extend(left[at:])
+    numbers.extend(left_numbers[at:])
+    return keys, numbers
+
+
+class Strings:
+    """Position -> text for rising positions, as a dict that is only added to: one run of bytes and two columns."""
+
+    __slots__ = ("_bytes", "_ends", "_keys")
+
+    def __init__(self) -> None:
+        self._keys, self._ends, self._bytes = array("i"), array("q"), bytearray()
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __setitem__(self, position: int, text: str) -> None:
+        self._keys.append(position)
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._bytes))
+
+    def get(self, position: int) -> str | None:
+        """The text of a position, None where it has none."""
+        at = bisect_left(self._keys, position)
+        if at == len(self._keys) or self._keys[at] != position:
+            return None
+        start = self._ends[at - 1] if at else 0
+        return self._bytes[start : self._ends[at]].decode("utf-8", "surrogatepass")
+
+
+class Names:
+    """Position -> one of few names for rising positions, as a dict that is only added to."""
+
+    __slots__ = ("_keys", "_known", "_names", "_numbers")
+
+    def __init__(self) -> None:
+        self._keys, self._numbers = array("i"), array("i")
+        self._known: dict[str, int] = {}
+        self._names: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __setitem__(self, position: int, name: str) -> None:
+        if name not in self._known:
+            self._known[name] = len(self._names)
+            self._names.append(name)
+        self._keys.append(position)
+        self._numbers.append(self._known[name])
+
+    def get(self, position: int) -> str | None:
+        """The name at a position, None where there is none."""
+        at = bisect_left(self._keys, position)
+        if at == len(self._keys) or self._keys[at] != position:
+            return None
+        return self._names[self._numbers[at]]
