@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from contextlab.core.policy import Policy
 from contextlab.services import projection
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.live.auto import Evaluated, evaluate
-from contextlab.services.live.opening import check_model, read_policy
+from contextlab.services.live.opening import check_model, read_opt_in, read_policy
 from contextlab.services.live.versions import coming_step, lock
 from contextlab.store.models import LiveSession, PolicyChange, Run, View
 
@@ -50,14 +49,7 @@ class Changed:
 
 def read_policy_wish(values: Any, workspace_id: int) -> PolicyWish:
     """A wish from its values; raises BadRequest with the place that is wrong."""
-    if not isinstance(values, Mapping):
-        raise BadRequest("body", "The request must be an object.")
-    unknown = [str(key) for key in values if key not in KEYS]
-    if unknown:
-        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(KEYS)}.")
-    allow = values.get("allow_model", False)
-    if not isinstance(allow, bool):
-        raise BadRequest("allow_model", "allow_model must be true or false.")
+    allow = read_opt_in(values, KEYS)
     if not values.get("policy"):
         raise BadRequest("policy", "Which policy? A name or a policy document.")
     wish = PolicyWish(read_policy(values["policy"], workspace_id), allow)

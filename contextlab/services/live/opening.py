@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -51,18 +51,24 @@ class LiveWish:
 
 def read_wish(values: Any, workspace_id: int) -> LiveWish:
     """A wish from its values; raises BadRequest. `policy` is a name or a document; without one all is kept."""
-    if not isinstance(values, Mapping):
-        raise BadRequest("body", "The request must be an object.")
-    unknown = [str(key) for key in values if key not in KEYS]
-    if unknown:
-        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(KEYS)}.")
-    allow = values.get("allow_model", False)
-    if not isinstance(allow, bool):
-        raise BadRequest("allow_model", "allow_model must be true or false.")
+    allow = read_opt_in(values, KEYS)
     texts = {name: _text(values, name) for name in LENGTHS}
     policy = read_policy(values.get("policy"), workspace_id)
     check_model(policy, allow)
     return LiveWish(policy, allow_model=allow, **texts)
+
+
+def read_opt_in(values: Any, keys: Collection[str]) -> bool:
+    """Whether a request allows the model (`allow_model`); raises BadRequest unless it is an object of these keys."""
+    if not isinstance(values, Mapping):
+        raise BadRequest("body", "The request must be an object.")
+    unknown = [str(key) for key in values if key not in keys]
+    if unknown:
+        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(keys)}.")
+    allow = values.get("allow_model", False)
+    if not isinstance(allow, bool):
+        raise BadRequest("allow_model", "allow_model must be true or false.")
+    return allow
 
 
 def read_policy(given: object, workspace_id: int) -> Policy:
