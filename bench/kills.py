@@ -317,6 +317,19 @@ def _let_them_work(left: Any, most: int) -> None:
         time.sleep(0.05)
 
 
+def set_up(folder: Path, broker: str, model: Model) -> None:
+    """Make this process, and those that it starts, work in a folder of their own with a queue and a model of theirs."""
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "contextlab.config.settings", "CONTEXTLAB_DATA": str(folder / "data"),
+        "CONTEXTLAB_BROKER_URL": broker, "CONTEXTLAB_QUEUE": f"kills-{uuid.uuid4().hex}",
+        "CONTEXTLAB_MODEL_BASE_URL": model.server.url, "CONTEXTLAB_MODEL": "m", "CONTEXTLAB_MODEL_KEY": "",
+        "CONTEXTLAB_WORKERS": str(WORKERS),
+    }  # fmt: skip
+    import django
+
+    django.setup()
+
+
 def main() -> int:
     """Run it; exit code 1 when a promise did not hold."""
     parser = argparse.ArgumentParser(prog="python -m bench.kills", description=__doc__)
@@ -334,15 +347,7 @@ def main() -> int:
     figures, model = Figures(), Model(random.Random(given.seed), given.slowest)
     with tempfile.TemporaryDirectory(prefix="contextlab-kills-") as name, model.server:
         folder = Path(name)
-        os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "contextlab.config.settings", "CONTEXTLAB_DATA": str(folder / "data"),
-            "CONTEXTLAB_BROKER_URL": given.broker, "CONTEXTLAB_QUEUE": f"kills-{uuid.uuid4().hex}",
-            "CONTEXTLAB_MODEL_BASE_URL": model.server.url, "CONTEXTLAB_MODEL": "m", "CONTEXTLAB_MODEL_KEY": "",
-            "CONTEXTLAB_WORKERS": str(WORKERS),
-        }  # fmt: skip
-        import django
-
-        django.setup()
+        set_up(folder, given.broker, model)
         asked = prepare(folder, given.runs)
         scene = Scene(folder, rng, given.hurry)
         begun = time.monotonic()

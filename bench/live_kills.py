@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import kills
-from bench.kills import PLACES, WORKERS, Model, Scene
+from bench.kills import PLACES, Model, Scene
 
 POLICY = {
     "version": 1, "name": "live-kills", "compaction": {"kind": "llm_summary", "max_items": 4},
@@ -122,16 +122,9 @@ def main() -> int:
     model = Model(random.Random(1), 0.3)
     with tempfile.TemporaryDirectory(prefix="contextlab-kills-") as name, model.server:
         folder = Path(name)
-        os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "contextlab.config.settings", "CONTEXTLAB_DATA": str(folder / "data"),
-            "CONTEXTLAB_BROKER_URL": given.broker, "CONTEXTLAB_QUEUE": f"kills-{uuid.uuid4().hex}",
-            "CONTEXTLAB_MODEL_BASE_URL": model.server.url, "CONTEXTLAB_MODEL": "m", "CONTEXTLAB_MODEL_KEY": "",
-            "CONTEXTLAB_WORKERS": str(WORKERS), "KILL_WAITS": "1",
-        }  # fmt: skip
+        os.environ["KILL_WAITS"] = "1"
         kills.PATIENCE = 30.0  # for each there is one run, not many
-        import django
-
-        django.setup()
+        kills.set_up(folder, given.broker, model)
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
