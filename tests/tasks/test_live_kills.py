@@ -24,8 +24,9 @@ def test_a_live_memory_is_the_old_one_or_the_new_one(installation, tmp_path):
     found = json.loads(out.read_text())
     for one in found["sessions"]:
         assert (one["rows"], one["whole"], one["old_or_new"]) == (True, True, True), one
-        # The agent went on meanwhile: another attempt may have more to summarise, and has to ask anew.
-        assert (one["compactions"], one["answers"] <= one["attempts"]) == (1, True), one
+        assert (one["compactions"], one["answers"]) == (1, 1 if one["state"] == "done" else one["answers"]), (
+            one
+        )
         assert one["before"] == 1, one
         assert one["while_dead"] in (1, 2), one
         if one["state"] == "done":

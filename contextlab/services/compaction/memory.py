@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import zstandard
 from django.db.models import QuerySet
@@ -38,6 +38,15 @@ OF_LOG = frozenset({
 
 Placed = tuple[int, Item]
 """An item of the log and its position there."""
+
+
+class Seen(NamedTuple):
+    """How far a log went when it was read."""
+
+    at_step: int
+    """The step that memory stood before."""
+    upto: int
+    """Items of the log."""
 
 
 @dataclass(slots=True)
@@ -74,21 +83,35 @@ class Held:
 
 
 def read_memory(
-    session: Session, view: View, before_step: int | None, before_compaction: int | None = None
+    session: Session,
+    view: View,
+    before_step: int | None,
+    before_compaction: int | None = None,
+    seen: Seen | None = None,
 ) -> Held:
-    """The memory of a view before a step, or as a compaction of the log found it; raises BadRequest."""
+    """The memory of a view before a step, or as a compaction of the log found it; raises BadRequest.
+
+    With `seen` as far as the log went then, in the place of the step.
+    """
     if view.kind == View.Kind.BRANCH:
         return read_branch(view)
     if view.kind == View.Kind.LIVE:
         from contextlab.services.live.memory import read_live  # written in terms of this module
 
-        return read_live(view)
+        return read_live(view, upto=seen.upto if seen is not None else None)
     if before_compaction is not None:
         return _before_compaction(session, view, before_compaction)
+    if seen is not None:
+        return _before_step(session, view, seen)
     at_step = session.steps + 1 if before_step is None else before_step
     if at_step > session.steps + 1:
         raise BadRequest("before_step", f"The session has {session.steps:,} steps, not a step {at_step:,}.")
     upto = session.items if at_step > session.steps else _upto(session, at_step)
+    return _before_step(session, view, Seen(at_step, upto))
+
+
+def _before_step(session: Session, view: View, seen: Seen) -> Held:
+    at_step, upto = seen.at_step, seen.upto
     if view.kind == View.Kind.RECORDED and at_step > session.steps and ends_changed(session):
         found = fates_at_end(session)
     else:

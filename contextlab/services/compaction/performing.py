@@ -6,7 +6,8 @@
 | no outcome | noop: nothing to summarise, no gain                                                                     |
 | prefix     | what was summarised has changed meanwhile: planned again once, then conflict                            |
 | model      | failed with its words; what may pass (429, 500, a timeout) is tried again, three attempts in all        |
-| answers    | kept before they are read, with what they cost: an attempt after a crash finds them and asks nobody     |
+| answers    | kept before they are read, with what they cost: an attempt after a crash reads what that one read,      |
+|            | finds its answers and asks nobody, though the log may have grown                                        |
 | death      | what is committed ends the run in the same transaction: nobody does it a second time                    |
 """
 
@@ -27,12 +28,12 @@ from contextlab.core.policy import Policy, parse_policy
 from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.committing import commit
 from contextlab.services.compaction.given import count_of, deps_for, pins_note
-from contextlab.services.compaction.memory import Held, read_memory
+from contextlab.services.compaction.memory import Held, Seen, read_memory
 from contextlab.services.compaction.models import KeepingModel
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.runs import Refused, TryAgain
 from contextlab.services.work import Outcome, Work
-from contextlab.store.models import CompactionJob, RunState
+from contextlab.store.models import CompactionJob, ModelAnswer, RunState
 
 PLANS = 2
 CONFLICT = (
@@ -101,7 +102,11 @@ def _planned(task: Task) -> Outcome:
 
 
 def _held(job: CompactionJob, again: bool) -> Held:
-    """The memory as it is now; `again` where the job was not read just before."""
+    """The memory as it is now; `again` where the job was not read just before.
+
+    Where an earlier attempt has answers: as far as the log went for it, so that its prompts are the same and their
+    answers are not paid again. What came since follows at the commit.
+    """
     if again:
         job.session.refresh_from_db()
         job.base_view.refresh_from_db()
@@ -109,10 +114,21 @@ def _held(job: CompactionJob, again: bool) -> Held:
     complete = view.revision == job.session.revision and view.steps == job.session.steps
     if not view.keeps_memory and not complete:
         raise TryAgain("The view of the session is still being made.")
+    seen = None if again else _seen_before(job)
     try:
-        return read_memory(job.session, view, job.before_step, job.before_compaction)
+        held = read_memory(job.session, view, job.before_step, job.before_compaction, seen)
     except BadRequest as error:
         raise Refused(str(error)) from error
+    job.at_step, job.upto, job.revision = held.at_step, held.upto, held.revision
+    job.save(update_fields=["at_step", "upto", "revision"])
+    return held
+
+
+def _seen_before(job: CompactionJob) -> Seen | None:
+    """How far the log went for an earlier attempt that a model has answered."""
+    if job.at_step is None or job.upto is None or job.revision != job.session.revision:
+        return None
+    return Seen(job.at_step, job.upto) if ModelAnswer.objects.filter(job=job).exists() else None
 
 
 def _deps(task: Task, held: Held) -> Deps:
@@ -136,9 +152,6 @@ def _nothing(task: Task, held: Held, done: Compaction, note: str) -> Outcome:
     CompactionJob.objects.filter(pk=task.job.pk).update(
         reason=done.reason[:40],
         token_source=figures.token_source,
-        at_step=held.at_step,
-        upto=held.upto,
-        revision=held.revision,
         seconds=time.monotonic() - task.started,
         **known,
     )

@@ -51,7 +51,8 @@ def read_live(view: View, number: int | None = None, upto: int | None = None) ->
     found = rows.filter(version=number).first() if number is not None else rows.first()
     if found is None:
         raise BadRequest("version", "There is no such version of this memory.")
-    session, end = view.session, view.session.items if upto is None else upto
+    session = view.session
+    end = session.items if upto is None else max(upto, found.live.upto)
     made, places, whole = read_version(session, found)
     since = _since(session, found.live.upto, end)
     items = [*made, *(item for _, item in since)]

@@ -54,7 +54,7 @@ class CompactionJob(models.Model):
 
     # what came of it
     revision = models.IntegerField(null=True)
-    """Session revision that positions below belong to."""
+    """Session revision that positions below belong to. These three are known as soon as memory was read."""
     at_step = models.IntegerField(null=True)
     """The step that the memory stands before; one more than the session had steps: after the last one."""
     upto = models.IntegerField(null=True)

@@ -27,3 +27,8 @@ def done(run: Run) -> CompactionJob:
 def seen(run: Run) -> CompactionJob:
     """The job of a run as it is stored."""
     return CompactionJob.objects.select_related("run", "session", "base_view").get(run=run.pk)
+
+
+def by_model(session: Session, **values: Any) -> Run:
+    """A run that asks a model, as a person confirmed."""
+    return asked(session, policy=BY_MODEL, confirm=True, **values)

@@ -18,13 +18,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 RULES = {"version": 1, "name": "rules", "compaction": {"kind": "rule_based", "keep_recent": 3}}
 
 
-@pytest.fixture
-def session(tmp_path):
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
-
-
 def items_of(session, **values):
     view = session.views.get(name="recorded")
     return read_memory(session, view, values.get("before_step")).snapshot.items

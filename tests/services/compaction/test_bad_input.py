@@ -11,23 +11,22 @@ from contextlab.services.compaction import BadRequest, read_request
 from contextlab.services.compaction.requests import LONGEST_INSTRUCTIONS
 from contextlab.store.models import ItemRecord, MemoryVersion, OffloadRecord, Run, View
 from tests.importers.claude_log import Log
-from tests.services.compaction.doing import STRUCTURED, asked, done, seen
+from tests.services.compaction.doing import STRUCTURED, asked, by_model, done, seen
 from tests.services.compaction.test_agreeing import RULES, items_of
-from tests.services.compaction.test_models import at, by_model, session  # noqa: F401 - fixtures
 from tests.services.doing import import_well
 from tests.support.fake_openai import FakeOpenAI, breaks_off, drips, drips_headers, fails, pours, says, sends
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
-def refused(session, **values):  # noqa: F811
+def refused(session, **values):
     """Place and words of a request that is refused, which its preview is, too."""
     with pytest.raises(BadRequest) as caught:
         asked(session, **values)
     return caught.value.place, str(caught.value)
 
 
-def test_pins_larger_than_the_budget(session):  # noqa: F811
+def test_pins_larger_than_the_budget(session):
     """All of them stay, the result says that they alone are over it, and the preview said so before."""
     pins = [item.id for item in items_of(session)]
     values = {"policy": STRUCTURED, "pins": pins}
@@ -42,7 +41,7 @@ def test_pins_larger_than_the_budget(session):  # noqa: F811
     assert not [run for run in job.fates if run[2] in ("dropped", "summarised")]
 
 
-def test_pins_that_fit_are_not_mentioned(session):  # noqa: F811
+def test_pins_that_fit_are_not_mentioned(session):
     """No warning where there is nothing to warn of."""
     assert compaction.preview(session, read_request({"policy": STRUCTURED})).notes == []
 
@@ -53,14 +52,14 @@ def test_an_empty_session(tmp_path):
     log.user("hello")
     path = tmp_path / "s9.jsonl"
     path.write_bytes(log.data)
-    session = import_well(path)  # noqa: F811
+    session = import_well(path)
     ItemRecord.objects.filter(session=session).update(kind=KIND_CODE[Kind.UI])
     assert refused(session, policy=RULES) == ("session", "There is nothing in this memory yet.")
     told = compaction.preview(session, read_request({"policy": RULES}))
     assert (told.compacts, told.reason, told.items_total) == (False, "nothing_to_summarise", 0)
 
 
-def test_a_session_that_is_being_read(session):  # noqa: F811
+def test_a_session_that_is_being_read(session):
     """Neither looked at nor compacted before its log is read."""
     runs.request(session.workspace, Run.Kind.IMPORT, "import:again", target=session.file.uid.hex)
     place, words = refused(session, policy=RULES)
@@ -69,7 +68,7 @@ def test_a_session_that_is_being_read(session):  # noqa: F811
         compaction.preview(session, read_request({"policy": RULES}))
 
 
-def test_a_second_one_while_one_runs(session):  # noqa: F811
+def test_a_second_one_while_one_runs(session):
     """The same is the same run; another one waits beside it, and both are told."""
     first = asked(session, policy=RULES, before_compaction=1)
     assert asked(session, policy=RULES, before_compaction=1).pk == first.pk
@@ -81,7 +80,7 @@ def test_a_second_one_while_one_runs(session):  # noqa: F811
     assert View.objects.filter(kind="branch").count() == 2
 
 
-def test_a_second_one_of_a_branch_reads_what_the_first_one_wrote(session):  # noqa: F811
+def test_a_second_one_of_a_branch_reads_what_the_first_one_wrote(session):
     """Two that were asked for on one memory: one after the other, each with its own version."""
     done(asked(session, policy=RULES, before_compaction=1, keep_recent=12))
     free = STRUCTURED | {"require_gain": False}
@@ -92,7 +91,7 @@ def test_a_second_one_of_a_branch_reads_what_the_first_one_wrote(session):  # no
     assert rows[3].parent == rows[2]
 
 
-def test_instructions_of_a_megabyte(session):  # noqa: F811
+def test_instructions_of_a_megabyte(session):
     """Refused with the limit; as many as are taken arrive at the model word for word."""
     with pytest.raises(BadRequest) as caught:
         read_request({"policy": RULES, "instructions": "x" * 1_000_000})
@@ -100,7 +99,7 @@ def test_instructions_of_a_megabyte(session):  # noqa: F811
     assert f"{LONGEST_INSTRUCTIONS:,}" in str(caught.value)
 
 
-def test_instructions_as_long_as_they_may_be(session, at):  # noqa: F811
+def test_instructions_as_long_as_they_may_be(session, at):
     """They reach the model whole."""
     wish = "keep the ports; " * (LONGEST_INSTRUCTIONS // 16)
     with at(FakeOpenAI(says('{"goal": "g"}'))) as server:
@@ -108,7 +107,7 @@ def test_instructions_as_long_as_they_may_be(session, at):  # noqa: F811
     assert wish.strip() in json.dumps(server.requests[0].body)
 
 
-def test_a_summary_longer_than_its_source(session, at):  # noqa: F811
+def test_a_summary_longer_than_its_source(session, at):
     """Nothing is gained, so nothing is replaced; what it cost is told all the same."""
     with at(FakeOpenAI(says(json.dumps({"goal": "word " * 20_000})))):
         job = done(by_model(session, before_compaction=1))
@@ -119,7 +118,7 @@ def test_a_summary_longer_than_its_source(session, at):  # noqa: F811
     assert not View.objects.filter(kind="branch").exists()
 
 
-def test_a_confirmation_that_nobody_gave_is_flagged(session, at):  # noqa: F811
+def test_a_confirmation_that_nobody_gave_is_flagged(session, at):
     """A claim that points to the assistant's words, to nothing, or to an item that there is not."""
     items = items_of(session, before_step=12)
     user = next(item.id for item in items if item.kind == "user")
@@ -168,7 +167,7 @@ MORE_WAYS = {
 
 
 @pytest.mark.parametrize("way", MORE_WAYS)
-def test_a_branch_is_as_it_was_when_the_model_misbehaves(session, at, way):  # noqa: F811
+def test_a_branch_is_as_it_was_when_the_model_misbehaves(session, at, way):
     """Its memory, its fates and its originals; the run says what happened, and is tried again where that may pass."""
     done(asked(session, policy=RULES, before_compaction=1, keep_recent=12))
     before = compaction.memory_of(session, "branch-1").snapshot

@@ -10,18 +10,10 @@ from contextlab.store.models import CompactionJob, MemoryVersion, Run, SpanRecor
 from tests.importers.claude_log import Log, text
 from tests.services.compaction.doing import STRUCTURED, asked, done, seen
 from tests.services.doing import everything, import_well
-from tests.services.test_ingest import busy_log
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 GONE = ("summarised", "dropped")
-
-
-@pytest.fixture
-def session(tmp_path):
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def test_a_compaction_of_a_log_is_a_branch(session):

@@ -26,13 +26,6 @@ AT = 10
 
 
 @pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return path
-
-
-@pytest.fixture
 def session(path):
     session = import_well(path)
     job = done(asked(session, policy=RULES, before_step=AT))

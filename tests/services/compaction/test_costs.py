@@ -9,9 +9,8 @@ from contextlab.services import compaction
 from contextlab.services.actions import perform
 from contextlab.services.compaction import performing, read_request
 from contextlab.store.models import MemoryVersion, Run, StepRecord, View
-from tests.services.compaction.doing import ANSWER, BY_MODEL, asked, done, seen
+from tests.services.compaction.doing import ANSWER, BY_MODEL, asked, by_model, done, seen
 from tests.services.compaction.test_agreeing import RULES
-from tests.services.compaction.test_models import at, by_model, session  # noqa: F401 - fixtures
 from tests.support.fake_openai import FakeOpenAI, says
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -26,7 +25,7 @@ def test_the_formula_of_the_documentation():
     assert pays_back(10, 20) is None
 
 
-def test_the_prices_are_those_of_the_agents_model(session):  # noqa: F811
+def test_the_prices_are_those_of_the_agents_model(session):
     """Shares of its input price, with the unit prices and the list; preview and stored result agree."""
     told = compaction.preview(session, read_request({"policy": RULES, "before_compaction": 1}))
     job = done(asked(session, policy=RULES, before_compaction=1))
@@ -42,7 +41,7 @@ def test_the_prices_are_those_of_the_agents_model(session):  # noqa: F811
     assert page.payback == job.payback
 
 
-def test_a_model_without_a_price_is_assumed_and_says_so(session):  # noqa: F811
+def test_a_model_without_a_price_is_assumed_and_says_so(session):
     """Never a price of 0: the shares are assumed, and no prices are shown."""
     StepRecord.objects.filter(session=session).update(model="my-own-model")
     job = done(asked(session, policy=RULES, before_compaction=1))
@@ -50,7 +49,7 @@ def test_a_model_without_a_price_is_assumed_and_says_so(session):  # noqa: F811
     assert (job.payback["read"], job.payback["write"]) == (ASSUMED.read, ASSUMED.write)
 
 
-def test_what_another_model_took_is_in_it(session, at):  # noqa: F811
+def test_what_another_model_took_is_in_it(session, at):
     """The summary's cost counts in input tokens of the agent's model."""
     with at(FakeOpenAI(says(ANSWER))):
         job = done(by_model(session, before_compaction=1))
@@ -60,7 +59,7 @@ def test_what_another_model_took_is_in_it(session, at):  # noqa: F811
     assert job.payback["steps"] == pays_back(job.tokens_before, job.tokens_after, 30, asked=asked_for)
 
 
-def test_nothing_saved_has_no_payback(session):  # noqa: F811
+def test_nothing_saved_has_no_payback(session):
     """A run that did nothing pays nothing back."""
     job = done(asked(session, policy=RULES, keep_recent=10_000))
     assert (job.run.state, job.payback) == ("noop", None)
@@ -75,7 +74,7 @@ def test_prices_that_grow_and_prices_that_are_missing():
     assert shares_of("") is None
 
 
-def test_a_worker_that_dies_behind_the_commit_makes_nothing_twice(session, at, monkeypatch):  # noqa: F811
+def test_a_worker_that_dies_behind_the_commit_makes_nothing_twice(session, at, monkeypatch):
     """The next attempt finds the memory, asks nobody and says what is there."""
     with at(FakeOpenAI(says(ANSWER))) as server:
         run = by_model(session, before_compaction=1)

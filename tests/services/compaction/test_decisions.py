@@ -8,20 +8,11 @@ from contextlab.queries.decisions import decision_at, decision_log, decisions_of
 from contextlab.services.decisions import write_decisions
 from contextlab.store.figures import pack_figures, unpack_figures
 from contextlab.store.models.policies import PolicyDecisions
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.services.test_policies import made, view_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 RULES = {"compaction": {"kind": "rule_based", "keep_recent": 2}, "trigger": {"kind": "items", "max_items": 9}}
-
-
-@pytest.fixture
-def session(tmp_path):
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def test_every_step_of_a_view_has_its_decision(session):

@@ -6,42 +6,16 @@ from django.utils import timezone
 from contextlab.adapters.prices import price_of
 from contextlab.core.summarising import summary_budget
 from contextlab.services import compaction, runs
-from contextlab.services.compaction import BadRequest, models, performing
+from contextlab.services.compaction import BadRequest, performing
 from contextlab.services.work import execute
 from contextlab.store.models import MemoryVersion, ModelAnswer, Run, View
-from tests.services.compaction.doing import ANSWER, BY_MODEL, asked, done, seen
+from tests.importers.claude_log import text
+from tests.services.compaction.doing import ANSWER, BY_MODEL, asked, by_model, done, seen
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
 from tests.support.fake_openai import FakeOpenAI, answers, fails, hangs, pours, refuses, says, sends
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path):
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
-
-
-@pytest.fixture
-def at(settings, monkeypatch):
-    """Points the settings at a fake endpoint."""
-    monkeypatch.setattr(models, "TIMEOUT", 1.0)
-
-    def point(server):
-        settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = (
-            server.url,
-            "gpt-4o",
-            "sk-canary-1234",
-        )
-        return server
-
-    return point
-
-
-def by_model(session, **values):
-    return asked(session, policy=BY_MODEL, confirm=True, **values)
 
 
 def test_an_answer_becomes_a_memory_with_its_cost(session, at):
@@ -95,19 +69,45 @@ def test_three_attempts_then_it_has_failed(session, at):
     assert (seen(run).run.state, seen(run).run.retryable, len(server.requests)) == ("failed", True, 3)
 
 
+def dies_behind_the_answer(run, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(performing, "commit", lambda *_: 1 / 0)
+        assert done(run).run.state == "queued"
+    assert ModelAnswer.objects.count() == 1
+    Run.objects.filter(pk=run.pk).update(not_before=None)
+
+
 def test_a_kept_answer_is_used_again(session, at, monkeypatch):
     """The worker dies behind the answer: the next attempt asks nobody."""
-    from contextlab.services.compaction import performing
-
     with at(FakeOpenAI(says(ANSWER))) as server:
         run = by_model(session)
-        with monkeypatch.context() as patched:
-            patched.setattr(performing, "commit", lambda *_: 1 / 0)
-            assert done(run).run.state == "queued"
-        assert ModelAnswer.objects.count() == 1
-        Run.objects.filter(pk=run.pk).update(not_before=None)
+        dies_behind_the_answer(run, monkeypatch)
         assert done(run).run.state == "done"
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_kept_answer_is_used_again_though_the_log_has_grown(session, path, at, monkeypatch, steps):
+    """The next attempt summarises what the first one read, and what came meanwhile follows."""
+    with at(FakeOpenAI(says(ANSWER))) as server:
+        run = by_model(session)
+        dies_behind_the_answer(run, monkeypatch)
+        grown = import_well(grow(path, steps))
+        job = done(run)
+    assert (job.run.state, len(server.requests), job.upto) == ("done", 1, grown.items)
+    memory = compaction.memory_of(grown, "branch-1").snapshot
+    assert memory.summary is not None
+    assert [item.text for item in memory.items][-1] == ("gladly" if steps else "and now something else")
+
+
+def grow(path, steps):
+    """The log with a further prompt, and steps that answer it."""
+    log = busy_log()
+    log.user("and now something else")
+    for number in range(steps):
+        log.answer(f"m{90 + number}", text("gladly"), stop="end_turn")
+    path.write_bytes(log.data)
+    return path
 
 
 def test_a_long_memory_is_asked_for_in_parts(session, at, settings, monkeypatch):
