@@ -28,6 +28,7 @@ from contextlab.core.policy import BUILTINS, LONGEST_NAME, VERSION, Policy
 from contextlab.core.registry import POLICIES, PROJECTORS, Registry
 from contextlab.queries.policies import text_of
 from contextlab.services import projection
+from contextlab.store.bulk import lock_rows
 from contextlab.store.models import (
     CompactionJob,
     PolicyDocument,
@@ -187,7 +188,10 @@ def _drop_views(workspace_id: int, name: str) -> None:
     """Remove views by name; a view that a compaction was made on is part of its lineage and stays."""
     used = Exists(CompactionJob.objects.filter(base_view=OuterRef("pk")))
     left = Exists(View.objects.filter(base=OuterRef("pk")))
-    View.objects.filter(_views(workspace_id, name)).exclude(used).exclude(left).delete()
+    views = View.objects.filter(_views(workspace_id, name)).exclude(used).exclude(left)
+    with transaction.atomic():
+        lock_rows(views)
+        views.delete()
 
 
 def _rename_views(workspace_id: int, old: str, new: str) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from contextlab.services.linking import count_children
 from contextlab.services.live import log
 from contextlab.store import search
+from contextlab.store.bulk import lock_rows
 from contextlab.store.models import (
     FINISHED,
     CompressionStateRecord,
@@ -28,6 +30,7 @@ from contextlab.store.models import (
     RunState,
     Session,
     UserMemoryRecord,
+    View,
     WatchedFolder,
     Workspace,
 )
@@ -50,7 +53,7 @@ def delete_session(session: Session) -> None:
         files = list(LogFile.objects.filter(sessions__in=family).distinct())
         _stop_runs(family, files)
         parent = session.parent_id
-        Session.objects.filter(pk__in=[member.pk for member in family]).delete()
+        _delete(Session.objects.filter(pk__in=[member.pk for member in family]))
         for file in files:
             if not file.sessions.exists():
                 _forget(file)
@@ -63,7 +66,7 @@ def delete_everything(workspace: Workspace) -> None:
     with transaction.atomic():
         # Runs first: who is at one of them finds it gone and writes nothing more.
         Run.objects.filter(workspace=workspace).delete()
-        Session.objects.filter(workspace=workspace).delete()
+        _delete(Session.objects.filter(workspace=workspace))
         LogFile.objects.filter(workspace=workspace).delete()
         WatchedFolder.objects.filter(workspace=workspace).delete()
         # What live agents keep may belong to no session.
@@ -85,6 +88,12 @@ def data_folder() -> DataFolder:
     """The data folder and its size."""
     root = Path(settings.DATA_DIR)
     return DataFolder(str(root), sum(_sizes(root)), connection.vendor)
+
+
+def _delete(sessions: QuerySet[Session]) -> None:
+    lock_rows(sessions)
+    lock_rows(View.objects.filter(session__in=sessions))
+    sessions.delete()
 
 
 def _family(session: Session) -> list[Session]:

@@ -1,11 +1,16 @@
 """Bulk writes store what Django's own insert would store, and nothing that a database refuses."""
 
+import threading
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from django.db import IntegrityError, connection, transaction
 
 from contextlab.services.ingest.rows import ITEM_COLUMNS, STEP_COLUMNS
+from contextlab.services.sessions import delete_session
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.bulk import Changes, bulk_insert, bulk_set, bulk_update, clean_text, update_changed
 from contextlab.store.models import ItemRecord, Session, StepRecord
@@ -132,3 +137,35 @@ def test_clean_text_leaves_good_text_alone():
     """What can be stored is stored as it is."""
     assert clean_text("é 🎉 \t\n") == "é 🎉 \t\n"
     assert clean_text("abc", 2) == "ab"
+
+
+def test_rows_of_a_session_that_was_deleted_are_refused(session):
+    """No constraint looks at each row, so that the writer has to."""
+    row = item(session)
+    session.delete()
+    with pytest.raises(IntegrityError, match="session_id"), transaction.atomic():
+        bulk_insert(ItemRecord, ITEM_COLUMNS, [tuple(row.values())])
+    assert not ItemRecord.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_deletes_a_session_waits_for_who_writes_into_it(session):
+    """Rows that are written at that moment go with it: none of them is left without a session."""
+    writing, deletes = threading.Event(), threading.Event()
+
+    def write():
+        with transaction.atomic():
+            bulk_insert(ItemRecord, ITEM_COLUMNS, [tuple(item(session).values())])
+            writing.set()
+            assert deletes.wait(10)
+            time.sleep(0.2)  # until it has come to the lock
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(write)
+        assert writing.wait(10)
+        deletes.set()
+        delete_session(session)
+        written.result()
+    assert not Session.objects.exists()
+    assert not ItemRecord.objects.exists()

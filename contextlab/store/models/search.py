@@ -16,6 +16,8 @@ from contextlab.store.models.sessions import Session, SessionRow
 class SearchPiece(SessionRow):
     """About PIECE words of one item (core.audit.search_words)."""
 
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+", db_index=False)
+    """With a constraint: these rows are not written by bulk_insert, and a table with triggers is not rebuilt."""
     position = models.IntegerField()
 
     class Meta:

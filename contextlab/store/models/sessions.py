@@ -15,7 +15,9 @@ class Session(models.Model):
     """One recorded run of an agent, with its counters: no page aggregates over rows."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="sessions")
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="sessions", db_index=False
+    )
     file = models.ForeignKey(LogFile, null=True, on_delete=models.SET_NULL, related_name="sessions")
     native_id = models.CharField(max_length=255)
     format = models.CharField(max_length=40)
@@ -84,7 +86,6 @@ class Session(models.Model):
         indexes = [
             models.Index(fields=["workspace", "role", "-sort_at"], name="session_sort"),
             models.Index(fields=["workspace", "project", "branch"], name="session_project"),
-            models.Index(fields=["parent"], name="session_parent"),
             models.Index(fields=["parent_native_id"], name="session_parent_native"),
             models.Index(fields=["first_item"], name="session_first_item"),
         ]
@@ -109,9 +110,14 @@ class LinkRecord(models.Model):
 
 
 class SessionRow(models.Model):
-    """What every row of a session has. No index on the session alone: each table's unique key begins with it."""
+    """What every row of a session has. No index on the session alone: each table's unique key begins with it.
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+", db_index=False)
+    There are many of them, so bulk_insert looks their session up, not a constraint.
+    """
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     revision = models.IntegerField(default=1)
 
     class Meta:

@@ -21,7 +21,7 @@ class View(models.Model):
         LIVE = "live"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="views")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="views", db_index=False)
     kind = models.CharField(max_length=10, choices=Kind.choices)
     name = models.CharField(max_length=120)
     """`recorded`, the policy's name, `branch-1`, `branch-1:policy` or `live`: the view's name in URLs."""
@@ -70,7 +70,9 @@ class View(models.Model):
 class SpanRecord(models.Model):
     """A verdict as a rectangle (core.spans.Span)."""
 
-    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+", db_index=False)
+    view = models.ForeignKey(
+        View, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     first_item = models.IntegerField()
     last_item = models.IntegerField()
     verdict = models.SmallIntegerField()
@@ -91,7 +93,9 @@ class SpanRecord(models.Model):
 class StepReport(models.Model):
     """The ContextReport of one step in one view (core.report.Report)."""
 
-    view = models.ForeignKey(View, on_delete=models.CASCADE, related_name="+", db_index=False)
+    view = models.ForeignKey(
+        View, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     step = models.IntegerField()
     source_items = models.IntegerField()
     projected_items = models.IntegerField()
