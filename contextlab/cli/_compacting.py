@@ -137,7 +137,7 @@ def _item(
         "entry": session.entries[at],
         "kind": str(KINDS[timeline.kinds[at]]),
         "tool": timeline.tools.get(at if is_call else timeline.pairs[at]),
-        "call_id": timeline.call_ids.get(at),
+        "call_id": timeline.call_id(at),
         "verdict": str(verdict),
         "reason": None if reason is None else str(reason),
         "tokens": timeline.estimates[at] if counted == UNKNOWN else counted,

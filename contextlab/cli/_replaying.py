@@ -94,7 +94,7 @@ def item_at(session: Session, at: int) -> Item:
         text=texts[at],
         entry=session.entries[at],
         tool=_tool(timeline, at),
-        call_id=timeline.call_ids.get(at),
+        call_id=timeline.call_id(at),
         chars=timeline.chars[at],
         tokens=None if counted == UNKNOWN else counted,
         injected=session.injected.get(at),
@@ -154,7 +154,7 @@ def step_items(
             "entry": session.entries[position],
             "kind": str(KINDS[timeline.kinds[position]]),
             "tool": _tool(timeline, position),
-            "call_id": timeline.call_ids.get(position),
+            "call_id": timeline.call_id(position),
             "verdict": str(verdict),
             "reason": None if reason is None else str(reason),
             "tokens": _tokens(timeline, position),
@@ -200,5 +200,5 @@ def _replaced_by(
     if verdict == Verdict.REASONING_CLEARED and reason != Reason.PROVIDER_STRIPS:
         return REASONING_CLEARED
     if verdict == Verdict.CLEARED:
-        return cleared_text(reason, _tool(timeline, position), timeline.call_ids.get(position))
+        return cleared_text(reason, _tool(timeline, position), timeline.call_id(position))
     return None

@@ -141,7 +141,7 @@ class Timeline:
     tools: dict[int, str] = field(default_factory=dict)
     """Tool name by position, for calls."""
     call_ids: dict[int, str] = field(default_factory=dict)
-    """Call id by position, for calls and results."""
+    """Call id by position, for calls and for results without one; of any item: `call_id`."""
     steps: list[Step] = field(default_factory=list)
     turns_list: list[Turn] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
@@ -151,6 +151,13 @@ class Timeline:
     def __len__(self) -> int:
         """Number of items."""
         return len(self.kinds)
+
+    def call_id(self, position: int) -> str | None:
+        """The call id of a call or a result, None where it has none."""
+        found = self.call_ids.get(position)
+        if found is None and (pair := self.pairs[position]) != UNKNOWN:
+            found = self.call_ids.get(pair)
+        return found
 
     def append(self, row: ItemRow, estimate: int, tokens: int | None = None) -> None:
         """Add the next item; `row.position` must be the current length."""
@@ -164,7 +171,7 @@ class Timeline:
         self.flags.append(item_flags(event))
         self.opaque.append(event.opaque_chars)
         self.pairs.append(row.pair)
-        if event.call_id is not None:
+        if event.call_id is not None and row.pair == UNKNOWN:
             self.call_ids[row.position] = event.call_id
         if event.tool is not None and event.kind == Kind.TOOL_CALL:
             self.tools[row.position] = event.tool

@@ -68,7 +68,7 @@ def _append(timeline: Timeline, rows: Any) -> None:
             timeline.pairs[pair] = position
         if tool and kind == _CALL:
             timeline.tools[position] = tool
-        if call_id:
+        if call_id and pair is None:
             timeline.call_ids[position] = call_id
 
 

@@ -138,3 +138,6 @@ def test_a_lean_assembler_makes_the_same_timeline():
         plain_names, lean_names = getattr(one.timeline, name), getattr(other.timeline, name)
         assert [plain_names.get(at) for at in range(200)] == [lean_names.get(at) for at in range(200)]
         assert len(plain_names) == len(lean_names) > 0
+    ids = [one.timeline.call_id(at) for at in range(len(one.timeline))]
+    assert ids == [other.timeline.call_id(at) for at in range(len(one.timeline))]
+    assert len(list(filter(None, ids))) > len(one.timeline.call_ids)

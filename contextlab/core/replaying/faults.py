@@ -89,7 +89,7 @@ class FaultList:
             self._open.discard(call)
 
     def _name(self, position: int) -> str:
-        call_id = self.timeline.call_ids.get(position)
+        call_id = self.timeline.call_id(position)
         return f"{call_id} (position {position})" if call_id else f"position {position}"
 
     def _fault(self, position: int, what: str) -> None:

@@ -111,7 +111,7 @@ def item_of(timeline: Timeline, position: int, texts: Texts | None = None) -> It
         text="" if texts is None else texts(position),
         entry=str(timeline.entries[position]),
         tool=tool,
-        call_id=timeline.call_ids.get(position),
+        call_id=timeline.call_id(position),
         chars=timeline.chars[position],
         tokens=None if tokens == UNKNOWN else tokens,
         pinned=bool(flags & FLAG_PINNED),
