@@ -27,7 +27,8 @@ class Packer:
             alike = zstandard.ZstdCompressionDict(data, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
             self._compressor = zstandard.ZstdCompressor(level=LEVEL, dict_data=alike)
             self._decompressor = zstandard.ZstdDecompressor(dict_data=alike)
-        return self._compressor.compress(data)
+        # A copy, since the compressor's own bytes keep the room that the worst case would have needed.
+        return bytes(memoryview(self._compressor.compress(data)))
 
     def unpack(self, packed: bytes) -> Any:
         """What `pack` of this packer was given."""

@@ -29,8 +29,10 @@ def known(hashes: Sequence[bytes]) -> dict[bytes, int]:
             cursor.execute(f"{_KNOWN} = ANY(ARRAY({_GIVEN}))", [_hex(hashes)])
             return {bytes(digest): tokens for digest, tokens in cursor.fetchall()}
         for start in range(0, len(hashes), LOOKED_UP):
-            some = hashes[start : start + LOOKED_UP]
-            cursor.execute(f"{_KNOWN} IN ({', '.join(['%s'] * len(some))})", list(some))
+            some = list(hashes[start : start + LOOKED_UP])
+            # Always as many: each other length were another statement, of which a connection keeps 128.
+            some += some[:1] * (LOOKED_UP - len(some))
+            cursor.execute(f"{_KNOWN} IN ({', '.join(['%s'] * LOOKED_UP)})", some)
             found |= {bytes(digest): tokens for digest, tokens in cursor.fetchall()}
     return found
 

@@ -123,7 +123,8 @@ class _Columns:
         self._names: list[str | None] = []
         self._restarts: dict[int, str] = {}
         self._model, self._turn, self._upto, self._flags = array("i"), array("i"), array("i"), array("b")
-        self._numbers = {name: array("i") for name in _COLUMNS}
+        self._numbers: dict[str, array[int]] = {}
+        """Of the columns in which any step has a figure."""
         self._large: dict[tuple[str, int], int] = {}
         """Figures that need more than 32 bits, which no real one does."""
         self._times = array("q")
@@ -148,7 +149,10 @@ class _Columns:
                 if -_MOST < value < _MOST:
                     self._large[name, len(self) - 1] = value
                 value = None
-            self._numbers[name].append(_NONE if value is None else value)
+            if value is not None and name not in self._numbers:
+                self._numbers[name] = array("i", [_NONE]) * (len(self) - 1)
+            if name in self._numbers:
+                self._numbers[name].append(_NONE if value is None else value)
         at = moment(step.ts)
         self._times.append(_NO_TIME if at is None else (at - _EPOCH) // _MICROSECOND)
 
@@ -162,7 +166,7 @@ class _Columns:
             restart=self._restarts.get(place, ""),
         )  # fmt: skip
         for name in _COLUMNS:
-            value = self._numbers[name][place]
+            value = self._numbers[name][place] if name in self._numbers else _NONE
             setattr(step, name, self._large.get((name, place)) if value == _NONE else value)
         return step
 

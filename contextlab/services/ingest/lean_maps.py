@@ -95,7 +95,8 @@ class Strings:
     __slots__ = ("_bytes", "_ends", "_keys")
 
     def __init__(self) -> None:
-        self._keys, self._ends, self._bytes = array("i"), array("q"), bytearray()
+        # Ends in 32 bits: 4 GB of ids are those of a log of some ten thousand GB.
+        self._keys, self._ends, self._bytes = array("i"), array("I"), bytearray()
 
     def __len__(self) -> int:
         return len(self._keys)

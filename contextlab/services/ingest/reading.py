@@ -107,7 +107,7 @@ class Reading:
         if self._resumed is None or not self._note(self._resumed):
             for writer in self.writers.values():
                 writer.finish()
-        return [writer for writer in self.writers.values() if writer.session is not None]
+        return [writer for writer in self.writers.values() if writer.key is not None]
 
     def _note(self, resumed: Resumed) -> bool:
         """Note how the file was read; False where that is not of one session in place, byte by byte."""
@@ -199,11 +199,9 @@ class Reading:
         children = [session for session in made if session.parent_native_id]
         if not children:
             return
-        known = {writer.native_id: writer.session for writer in self.writers.values() if writer.session}
+        known = {writer.native_id: writer.key for writer in self.writers.values()}
         for session in children:
-            parent = known.get(session.parent_native_id)
-            if parent is not None and parent.pk is not None:
-                session.parent = parent
+            session.parent_id = known.get(session.parent_native_id)
         Session.objects.bulk_create(children)
 
     def _look_for_other_files(self) -> None:
@@ -271,7 +269,7 @@ class Reading:
         stored.exclude(revision=self.revision).delete()
         stored.filter(number__gte=self._raw.segments).delete()
         if not self.plan.grew:
-            found = {writer.session.pk for writer in self.writers.values() if writer.session}
+            found = {writer.key for writer in self.writers.values()}
             gone = [session.pk for session in self._own.values() if session.pk not in found]
             # Their log was replaced by another one: what was read of it stays, its raw bytes are gone.
             for start in range(0, len(gone), 500):

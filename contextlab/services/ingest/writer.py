@@ -8,7 +8,7 @@ written beside, under the next revision, and nobody sees it before the file is r
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -40,6 +40,8 @@ MOST_REPLACED = 2000
 
 ROW_MODELS: tuple[Any, ...] = (ItemRecord, TextSegment, TurnRecord, StepRecord, MarkRecord, CompactionRecord)
 
+_ROW = [field.attname for field in Session._meta.concrete_fields]
+
 
 class Aim(Enum):
     """Where a session's rows go."""
@@ -66,9 +68,9 @@ class SessionWriter:
     """
 
     __slots__ = (
-        "_at_rest", "_awake", "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_made", "_packer",
-        "_pending", "_revision", "_stored", "_uncounted", "_written", "aim", "changed", "file", "format", "native_id",
-        "new_items", "session",
+        "_at_rest", "_awake", "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_key", "_made", "_packer",
+        "_pending", "_revision", "_row", "_stored", "_uncounted", "_written", "aim", "changed", "file", "format",
+        "native_id", "new_items",
     )  # fmt: skip
 
     def __init__(
@@ -84,9 +86,11 @@ class SessionWriter:
         self._packer = packer
         self._awake: Held | None = Held(start)
         self._at_rest = b""
-        """What is held, packed, where it is not awake."""
+        """What is held and the values of the session's row, packed, where it is not awake."""
         self.file, self.format, self.native_id = file, format_, native_id
-        self.session: Session | None = None
+        self._row: Session | None = None
+        self._key: int | None = None
+        """Primary key of the row of a session at rest."""
         self.aim = Aim.IN_PLACE
         self.changed = False
         """Whether anything of the session was written."""
@@ -110,7 +114,7 @@ class SessionWriter:
 
     def resume(self, session: Session, aim: Aim) -> None:
         """The session is known: go on with it in place, or write its next revision."""
-        self.session, self.aim = session, aim
+        self._row, self.aim = session, aim
         self._revision = session.revision
         if aim is Aim.BESIDE:
             self._revision += 1
@@ -137,11 +141,23 @@ class SessionWriter:
         held.tables.stored_before = False
         held.tables.learn()
         held.texts = TextPacker()
-        self.session, self.aim, self.changed, self.new_items = session, Aim.IN_PLACE, False, 0
+        self._row, self.aim, self.changed, self.new_items = session, Aim.IN_PLACE, False, 0
         self._stored, self._cut = StoredItems.passed(session), None
         self._counted_before, self._counted_to = session.counted, 0
         self._made, self._written = False, True
         return True
+
+    @property
+    def session(self) -> Session | None:
+        """The session's row, once there is one."""
+        if self._row is None and self._at_rest:
+            self._row = self._as_row(self._packer.unpack(self._at_rest)[1])
+        return self._row
+
+    @property
+    def key(self) -> int | None:
+        """Primary key of the session's row, once there is one."""
+        return self._key if self._row is None else self._row.pk
 
     @property
     def pending(self) -> int:
@@ -168,7 +184,8 @@ class SessionWriter:
     def held(self) -> Held:
         """What was made of the events."""
         if self._awake is None:
-            self._awake, self._at_rest = self._packer.unpack(self._at_rest), b""
+            self._awake, values = self._packer.unpack(self._at_rest)
+            self._row, self._at_rest = self._row or self._as_row(values), b""
         return self._awake
 
     def feed(self, event: Event) -> bool:
@@ -200,8 +217,8 @@ class SessionWriter:
 
         `counts` are tokens by hash of what is counted; items whose hash is not among them stay without a count.
         """
-        session = self.session
-        if session is None or not self._is_due(complete):
+        session = self.session if self._is_due(complete) else None
+        if session is None:
             if self._written and not complete:
                 self._rest()
             return
@@ -232,14 +249,14 @@ class SessionWriter:
 
     def begin(self, complete: bool) -> Session | None:
         """The session's row where it has to be made before the next `collect`; the caller stores it."""
-        if self.session is not None or not self._is_due(complete):
+        if self._made or self._row is not None or not self._is_due(complete):
             return None
         self._made = self._fresh = True
-        self.session = Session(
+        self._row = Session(
             workspace_id=self.file.workspace_id, file=self.file, format=self.format, native_id=self.native_id,
             sample=self.file.origin == LogFile.Origin.SAMPLE, **self._fields(complete),
         )  # fmt: skip
-        return self.session
+        return self._row
 
     def _is_due(self, complete: bool) -> bool:
         """Whether there is something to write now."""
@@ -248,8 +265,8 @@ class SessionWriter:
 
     def swap(self) -> None:
         """The file is read: the new revision becomes the session, old rows go; links are written."""
-        session = self.session
-        if session is None or self.aim is Aim.NOWHERE or self._awake is None:
+        session = self.session if self._awake is not None else None
+        if session is None or self.aim is Aim.NOWHERE:
             return
         if self.aim is Aim.BESIDE:
             update_changed(
@@ -270,15 +287,23 @@ class SessionWriter:
 
     def timeline(self) -> Timeline:
         """The session's timeline; that of a session at rest is a copy."""
-        held: Held = self._awake or self._packer.unpack(self._at_rest)
+        held: Held = self._awake or self._packer.unpack(self._at_rest)[0]
         return held.assembler.timeline
 
     # While reading ----------------------------------------------------------------------------------------
 
     def _rest(self) -> None:
         """Pack what was made of the events, unless the end of the log needs it."""
-        if self._made and self._awake is not None and not self._awake.assembler.links:
-            self._at_rest, self._awake = self._packer.pack(self._awake), None
+        row = self._row
+        if self._made and row is not None and self._awake is not None and not self._awake.assembler.links:
+            values = tuple(getattr(row, name) for name in _ROW)
+            self._at_rest, self._key = self._packer.pack((self._awake, values)), row.pk
+            self._awake = self._row = None
+
+    def _as_row(self, values: Sequence[Any]) -> Session:
+        row = Session.from_db(self.file._state.db, _ROW, values)
+        row.file = self.file
+        return row
 
     def _diverge(self, position: int) -> None:
         """From this item on what is stored differs from the log and is replaced."""
