@@ -6,14 +6,16 @@ dicts and lists, so that a usual log pays nothing; older ones take some twenty b
 
 from __future__ import annotations
 
+import pickle
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, overload
 
 from contextlab.core.assembler import Assembler
 from contextlab.core.events import SessionStart
-from contextlab.core.timeline import Step, Timeline
+from contextlab.core.timeline import Step, Timeline, Turn
 from contextlab.services.ingest.lean_maps import Ids, Names, Strings
 from contextlab.services.ingest.moments import moment
 
@@ -29,6 +31,8 @@ _MOST = 2**62
 _HALVED = ("chars", "tokens", "estimates", "entries", "turns", "pairs", "opaque")
 """Columns of a timeline whose numbers have 32 bits in the database, too."""
 
+_TURN = [column.name for column in fields(Turn)]
+
 _COLUMNS = ("limit", "input", "cache_read", "cache_write", "output", "reasoning")
 
 
@@ -40,7 +44,8 @@ def lean_assembler(start: SessionStart) -> Assembler:
     steps: Any = Steps()
     call_ids: Any = Strings()
     tools: Any = Names()
-    timeline.steps, timeline.call_ids, timeline.tools = steps, call_ids, tools
+    turns: Any = Turns()
+    timeline.steps, timeline.turns_list, timeline.call_ids, timeline.tools = steps, turns, call_ids, tools
     positions: Any = Ids()
     entries: Any = Ids()
     by_id: Any = StepsById(steps)
@@ -112,6 +117,42 @@ class Steps:
     @property
     def _packed(self) -> int:
         return 0 if self._old is None else len(self._old)
+
+
+class Turns:
+    """A list of turns that is only added to: the newest is an object, older ones are bytes.
+
+    An old turn that is read is a copy; no turn but the newest changes.
+    """
+
+    __slots__ = ("_bytes", "_ends", "_newest")
+
+    def __init__(self) -> None:
+        self._bytes, self._ends = bytearray(), array("I")
+        self._newest: Turn | None = None
+
+    def __len__(self) -> int:
+        return len(self._ends) + (self._newest is not None)
+
+    def __iter__(self) -> Iterator[Turn]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, place: int) -> Turn:
+        if place < 0:
+            place += len(self)
+        if self._newest is not None and place == len(self._ends):
+            return self._newest
+        start = self._ends[place - 1] if place else 0
+        return Turn(*pickle.loads(self._bytes[start : self._ends[place]]))  # noqa: S301 -- made by `append`
+
+    def append(self, turn: Turn) -> None:
+        """The next turn; the one before it changes no more."""
+        if self._newest is not None:
+            self._bytes += pickle.dumps(
+                [getattr(self._newest, name) for name in _TURN], pickle.HIGHEST_PROTOCOL
+            )
+            self._ends.append(len(self._bytes))
+        self._newest = turn
 
 
 class _Columns:

@@ -37,6 +37,9 @@ BATCH = 4000
 BATCH_BYTES = 12 * 1024 * 1024
 """Bytes of the log after which a batch is written however few items came of them."""
 
+FEW = 8
+"""Sessions made in one statement: each other number is another one, of up to 100 KB, and a connection keeps it."""
+
 RAW_BATCH = 64
 """Raw segments (8 MB of log) that are written in one go."""
 
@@ -195,14 +198,14 @@ class Reading:
     def _make_sessions(self, complete: bool) -> None:
         """Rows of new sessions, parents first: no subagent stands alone while the file lands."""
         made = [one for writer in self.writers.values() if (one := writer.begin(complete)) is not None]
-        Session.objects.bulk_create(session for session in made if not session.parent_native_id)
+        Session.objects.bulk_create((one for one in made if not one.parent_native_id), FEW)
         children = [session for session in made if session.parent_native_id]
         if not children:
             return
         known = {writer.native_id: writer.key for writer in self.writers.values()}
         for session in children:
             session.parent_id = known.get(session.parent_native_id)
-        Session.objects.bulk_create(children)
+        Session.objects.bulk_create(children, FEW)
 
     def _look_for_other_files(self) -> None:
         """Sessions that are new to this file may be known from another one."""
