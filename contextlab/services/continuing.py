@@ -13,7 +13,8 @@ from contextlab.core.spans import Painted
 from contextlab.core.timeline import Timeline
 from contextlab.queries import fates
 from contextlab.services.chart import Point
-from contextlab.services.compaction.memory import MOST_FATES, Held, read_branch
+from contextlab.services.compaction.held import Held
+from contextlab.services.compaction.memory import MOST_FATES, read_branch
 from contextlab.store.models import StepReport, View
 
 _POINT = ("step", "composition", "projected_tokens", "calibrated_tokens")

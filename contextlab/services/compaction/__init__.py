@@ -17,7 +17,7 @@ one memory. Compacting a branch again adds a version to its memory. `queries.com
 """
 
 from contextlab.services.compaction.asking import beside, request_compaction, running
-from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.models import ModelStatus, model_status, try_model
 from contextlab.services.compaction.performing import perform
 from contextlab.services.compaction.planning import preview

@@ -21,9 +21,11 @@ from contextlab.core.items import KIND_CODE, Kind, Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.services.compaction.costs import Written, costs_of, payback_of
 from contextlab.services.compaction.given import count_of
-from contextlab.services.compaction.memory import Held, pack, read_branch, read_memory
+from contextlab.services.compaction.held import Held
+from contextlab.services.compaction.memory import read_branch, read_memory
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.compaction.shown import Run, joined_runs, show, write_report, write_spans
+from contextlab.services.compaction.stored import pack
 from contextlab.services.work import Work
 from contextlab.store.models import CompactionJob, ItemRecord, MemoryVersion, Session, View
 from contextlab.store.offloads import DjangoOffloadStore

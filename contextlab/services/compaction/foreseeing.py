@@ -13,7 +13,8 @@ from contextlab.core.compaction import Outcome
 from contextlab.core.errors import CompactError
 from contextlab.core.items import LEFT_OUT
 from contextlab.services.compaction.given import deps_for
-from contextlab.services.compaction.memory import Held, read_memory
+from contextlab.services.compaction.held import Held
+from contextlab.services.compaction.memory import read_memory
 from contextlab.services.compaction.planning import PlayedModel, open_base, refuse_being_read
 from contextlab.services.compaction.requests import BadRequest, CompactRequest
 from contextlab.services.texts import SessionTexts

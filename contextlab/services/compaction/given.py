@@ -17,7 +17,7 @@ from contextlab.core.compaction import Deps, IdSource
 from contextlab.core.language_model import LanguageModel
 from contextlab.core.policy import Policy
 from contextlab.core.projection import TokenCount
-from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.held import Held
 
 
 def deps_for(

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Container, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
 
-import zstandard
-from django.db.models import QuerySet
-
-from contextlab.core.codec import item_fields, read_items
-from contextlab.core.committing.compacting import read_result_answer
-from contextlab.core.compaction import CompactResult, Snapshot
+from contextlab.core.compaction import Snapshot
 from contextlab.core.items import KIND_CODE, Item, Kind, Reason, Verdict
 from contextlab.core.projecting.stand_ins import cleared_text
 from contextlab.core.projection import last_index
@@ -20,12 +12,13 @@ from contextlab.queries import fates
 from contextlab.queries.fates import Fate
 from contextlab.queries.fires import summary_before
 from contextlab.queries.views import layer_at
+from contextlab.services.compaction.held import Held, Placed, Seen
 from contextlab.services.compaction.replayed import ends_changed, fates_at_end, fates_before
 from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.compaction.stored import CHUNK, read_version, result_of, session_items
 from contextlab.store.items import load_items
-from contextlab.store.models import CompactionRecord, ItemRecord, MemoryVersion, Session, StepRecord, View
+from contextlab.store.models import CompactionRecord, MemoryVersion, Session, StepRecord, View
 
-CHUNK = 2000
 STRETCH = 20_000
 """Items that are read at a stroke; of more the decoded segments are not held at once."""
 MOST_FATES = 10_000_000
@@ -34,52 +27,6 @@ OF_LOG = frozenset({
     Reason.UI_ONLY,
 })  # fmt: skip
 """Why items leave memory in the view of a policy, besides its own compactions."""
-
-
-Placed = tuple[int, Item]
-"""An item of the log and its position there."""
-
-
-class Seen(NamedTuple):
-    """How far a log went when it was read."""
-
-    at_step: int
-    """The step that memory stood before."""
-    upto: int
-    """Items of the log."""
-
-
-@dataclass(slots=True)
-class Held:
-    """A memory with where it is from."""
-
-    session: Session
-    view: View
-    snapshot: Snapshot
-    revision: int
-    at_step: int
-    """The step that it stands before."""
-    upto: int
-    """Items of the log that had been seen."""
-    positions: dict[str, int] = field(default_factory=dict)
-    """Place in the session of each item that is one of its log."""
-    version: MemoryVersion | None = None
-    """Of a branch."""
-    summary_at: int | None = None
-    """Position of the log's own summary that stands in the snapshot as its summary."""
-    out: tuple[Fate, ...] = ()
-    """What had become of items of the log that are not in it; of a view of the log."""
-    changed: frozenset[str] = frozenset()
-    """Ids of items of the log that do not stand as they stand there: their result was cleared."""
-
-    @property
-    def counted(self) -> bool:
-        """Whether the tokens of all items that stand as in the log are counted."""
-        return self.snapshot.once("all counted", self._all_counted)
-
-    def _all_counted(self) -> bool:
-        waiting = [item.id for item in self.snapshot.items if item.tokens is None]
-        return self.changed.issuperset(waiting)
 
 
 def read_memory(
@@ -96,7 +43,7 @@ def read_memory(
     if view.kind == View.Kind.BRANCH:
         return read_branch(view)
     if view.kind == View.Kind.LIVE:
-        from contextlab.services.live.memory import read_live  # written in terms of this module
+        from contextlab.services.live.memory import read_live  # written in terms of this package
 
         return read_live(view, upto=seen.upto if seen is not None else None)
     if before_compaction is not None:
@@ -184,53 +131,6 @@ def read_branch(view: View, version: int | None = None) -> Held:
     )
 
 
-def read_version(
-    session: Session, version: MemoryVersion
-) -> tuple[list[Item], dict[str, int], frozenset[str]]:
-    """Items of a version as it was made, the places of those of the log, and which do not stand as they stand there."""
-    stored = unpack(bytes(version.payload)) if version.payload is not None else []
-    names = [one for one in stored if isinstance(one, str)]
-    log = {item.id: (at, item) for at, item in _named(session, names)}
-    items = [
-        log[one][1] if isinstance(one, str) else one
-        for one in stored
-        if not isinstance(one, str) or one in log
-    ]
-    whole = _places(session, [one.id for one in stored if not isinstance(one, str)])
-    return items, {name: at for name, (at, _) in log.items()} | whole, frozenset(whole)
-
-
-def result_of(version: MemoryVersion) -> CompactResult | None:
-    """The result that the memory goes on from: of the compaction that made it, or made the version restored."""
-    job = (version.restored or version).compaction
-    return read_result_answer(job.result, job.method) if job is not None and job.result else None
-
-
-def pack(held: Held, items: Collection[Item]) -> bytes:
-    """Items as a version keeps them: those that stand as in the log by their name."""
-    places, changed = held.positions, held.changed
-    as_read = items is held.snapshot.items
-    log = {} if as_read else _own(held, {item.id for item in items})
-    rows = [
-        name
-        if (name := item.id) in places and name not in changed and (as_read or log.get(name) == item)
-        else item_fields(item)
-        for item in items
-    ]
-    return zstandard.ZstdCompressor().compress(json.dumps(rows, separators=(",", ":")).encode("ascii"))
-
-
-def _own(held: Held, names: Container[str]) -> dict[str, Item]:
-    """The memory's own items of these names."""
-    return {item.id: item for item in held.snapshot.items if item.id in names}
-
-
-def unpack(payload: bytes) -> list[str | Item]:
-    """Names of items of the log, and items that are kept whole."""
-    rows: list[Any] = json.loads(zstandard.ZstdDecompressor().decompress(payload))
-    return [row if isinstance(row, str) else read_items([row])[0] for row in rows]
-
-
 def _upto(session: Session, step: int) -> int:
     rows = StepRecord.objects.filter(session=session, revision=session.revision, number=step)
     return rows.values_list("upto", flat=True).first() or 0
@@ -239,7 +139,7 @@ def _upto(session: Session, step: int) -> int:
 def _standing(session: Session, upto: int, found: list[Fate]) -> list[Placed]:
     """The items below `upto` of which something stands in the context."""
     gaps = [(fate.first, fate.last) for fate in found if fate.left_out]
-    records = _records(session).exclude(kind=KIND_CODE[Kind.UI])
+    records = session_items(session).exclude(kind=KIND_CODE[Kind.UI])
     placed: list[Placed] = []
     at = 0
     for first, last in (*gaps, (upto, upto)):
@@ -248,24 +148,6 @@ def _standing(session: Session, upto: int, found: list[Fate]) -> list[Placed]:
             placed += load_items(session, records.filter(position__gte=start, position__lt=end))
         at = max(at, last + 1)
     return placed
-
-
-def _records(session: Session) -> QuerySet[ItemRecord]:
-    return ItemRecord.objects.filter(session=session, revision=session.revision)
-
-
-def _places(session: Session, names: list[str]) -> dict[str, int]:
-    """Where items of the log stand, of these ids."""
-    found: dict[str, int] = {}
-    for start in range(0, len(names), CHUNK):
-        rows = _records(session).filter(native_id__in=names[start : start + CHUNK])
-        found.update(rows.values_list("native_id", "position"))
-    return found
-
-
-def _named(session: Session, names: list[str]) -> Iterable[Placed]:
-    for start in range(0, len(names), CHUNK):
-        yield from load_items(session, _records(session).filter(native_id__in=names[start : start + CHUNK]))
 
 
 def _cleared(found: list[Fate]) -> dict[int, str]:
@@ -296,6 +178,6 @@ def _calls(session: Session, results: list[int]) -> dict[int, int]:
     """Positions of the calls that these results answer."""
     found: dict[int, int] = {}
     for start in range(0, len(results), CHUNK):
-        rows = _records(session).filter(position__in=results[start : start + CHUNK], pair__isnull=False)
+        rows = session_items(session).filter(position__in=results[start : start + CHUNK], pair__isnull=False)
         found.update((at, call) for at, call in rows.values_list("position", "pair") if call is not None)
     return found

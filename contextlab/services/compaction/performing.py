@@ -28,7 +28,8 @@ from contextlab.core.policy import Policy, parse_policy
 from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.committing import commit
 from contextlab.services.compaction.given import count_of, deps_for, pins_note
-from contextlab.services.compaction.memory import Held, Seen, read_memory
+from contextlab.services.compaction.held import Held, Seen
+from contextlab.services.compaction.memory import read_memory
 from contextlab.services.compaction.models import KeepingModel
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.runs import Refused, TryAgain

@@ -17,7 +17,8 @@ from contextlab.core.measuring.memory_size import text_tokens
 from contextlab.core.projection import item_tokens
 from contextlab.services.compaction.costs import Written, payback_of
 from contextlab.services.compaction.given import deps_for, pins_note
-from contextlab.services.compaction.memory import Held, read_memory
+from contextlab.services.compaction.held import Held
+from contextlab.services.compaction.memory import read_memory
 from contextlab.services.compaction.models import model_status
 from contextlab.services.compaction.requests import BadRequest, CompactRequest
 from contextlab.services.compaction.values import Estimate, Preview, PreviewItem

@@ -19,7 +19,8 @@ from contextlab.core.protocol import SEALED, export
 from contextlab.queries.compaction import branch_of
 from contextlab.queries.seals import seal
 from contextlab.services.compaction.committing import add_version
-from contextlab.services.compaction.memory import Held, read_branch, read_memory
+from contextlab.services.compaction.held import Held
+from contextlab.services.compaction.memory import read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.compaction.shown import show

@@ -8,7 +8,7 @@ written beside, under the next revision, and nobody sees it before the file is r
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
@@ -17,10 +17,12 @@ from contextlab.core.timeline import Timeline
 from contextlab.importers.packing import Packer
 from contextlab.services.ingest import rows
 from contextlab.services.ingest.held import Held
+from contextlab.services.ingest.keeper import Keeper
 from contextlab.services.ingest.lean import forget_ids
 from contextlab.services.ingest.links import write_links
 from contextlab.services.ingest.segments import TextPacker
 from contextlab.services.ingest.stored import StoredItems
+from contextlab.services.ingest.waiting import Waiting
 from contextlab.store.batch import Batch
 from contextlab.store.bulk import update_changed
 from contextlab.store.models import (
@@ -39,8 +41,6 @@ MOST_REPLACED = 2000
 """Stored items that may be replaced in place. More are written beside: a reader never sees half a session."""
 
 ROW_MODELS: tuple[Any, ...] = (ItemRecord, TextSegment, TurnRecord, StepRecord, MarkRecord, CompactionRecord)
-
-_ROW = [field.attname for field in Session._meta.concrete_fields]
 
 
 class Aim(Enum):
@@ -68,9 +68,8 @@ class SessionWriter:
     """
 
     __slots__ = (
-        "_at_rest", "_awake", "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_key", "_made", "_packer",
-        "_pending", "_revision", "_row", "_stored", "_uncounted", "_written", "aim", "changed", "file", "format",
-        "native_id", "new_items",
+        "_counted_before", "_counted_to", "_counts", "_cut", "_fresh", "_keeper", "_made", "_revision",
+        "_stored", "_waiting", "_written", "aim", "changed", "file", "format", "native_id", "new_items",
     )  # fmt: skip
 
     def __init__(
@@ -83,14 +82,8 @@ class SessionWriter:
         counts: bool = False,
     ) -> None:
         """With `counts` items get their exact counts with their rows: `collect` is given them."""
-        self._packer = packer
-        self._awake: Held | None = Held(start)
-        self._at_rest = b""
-        """What is held and the values of the session's row, packed, where it is not awake."""
+        self._keeper = Keeper(file, start, packer)
         self.file, self.format, self.native_id = file, format_, native_id
-        self._row: Session | None = None
-        self._key: int | None = None
-        """Primary key of the row of a session at rest."""
         self.aim = Aim.IN_PLACE
         self.changed = False
         """Whether anything of the session was written."""
@@ -102,9 +95,7 @@ class SessionWriter:
         self._revision = 1
         self._stored: StoredItems | None = None
         self._cut: int | None = None
-        self._pending: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
-        self._uncounted: dict[bytes, tuple[str, bytes]] = {}
-        """What is to be counted by its hash: the name of a call, and the text."""
+        self._waiting = Waiting()
         self._made = False
         """The session's row was made by this reading."""
         self._fresh = False
@@ -114,7 +105,7 @@ class SessionWriter:
 
     def resume(self, session: Session, aim: Aim) -> None:
         """The session is known: go on with it in place, or write its next revision."""
-        self._row, self.aim = session, aim
+        self._keeper.row, self.aim = session, aim
         self._revision = session.revision
         if aim is Aim.BESIDE:
             self._revision += 1
@@ -141,7 +132,7 @@ class SessionWriter:
         held.tables.stored_before = False
         held.tables.learn()
         held.texts = TextPacker()
-        self._row, self.aim, self.changed, self.new_items = session, Aim.IN_PLACE, False, 0
+        self._keeper.row, self.aim, self.changed, self.new_items = session, Aim.IN_PLACE, False, 0
         self._stored, self._cut = StoredItems.passed(session), None
         self._counted_before, self._counted_to = session.counted, 0
         self._made, self._written = False, True
@@ -150,19 +141,17 @@ class SessionWriter:
     @property
     def session(self) -> Session | None:
         """The session's row, once there is one."""
-        if self._row is None and self._at_rest:
-            self._row = self._as_row(self._packer.unpack(self._at_rest)[1])
-        return self._row
+        return self._keeper.row
 
     @property
     def key(self) -> int | None:
         """Primary key of the session's row, once there is one."""
-        return self._key if self._row is None else self._row.pk
+        return self._keeper.key
 
     @property
     def pending(self) -> int:
         """Items that wait to be written."""
-        return len(self._pending)
+        return len(self._waiting)
 
     @property
     def is_new(self) -> bool:
@@ -178,15 +167,12 @@ class SessionWriter:
     @property
     def uncounted(self) -> dict[bytes, tuple[str, bytes]]:
         """What the rows that wait want counted, by its hash: the name of a call or nothing, and the text."""
-        return self._uncounted
+        return self._waiting.uncounted
 
     @property
     def held(self) -> Held:
         """What was made of the events."""
-        if self._awake is None:
-            self._awake, values = self._packer.unpack(self._at_rest)
-            self._row, self._at_rest = self._row or self._as_row(values), b""
-        return self._awake
+        return self._keeper.held
 
     def feed(self, event: Event) -> bool:
         """Take in one event; True when an item came of it that has to be written."""
@@ -204,11 +190,10 @@ class SessionWriter:
             if self._stored.matches(same):
                 return False
             self._diverge(row.position)
-        segment, offset = held.texts.add(data)
         estimate = held.assembler.timeline.estimates[row.position]
-        self._pending.append((same, rows.kept_values(row.event, estimate, segment, offset, len(data))))
+        self._waiting.add(row, same, estimate, held.texts.add(data), len(data))
         if self._counts:
-            self._uncounted[digest] = rows.counted_part(row.event), data
+            self._waiting.uncounted[digest] = rows.counted_part(row.event), data
         self.new_items += 1
         return True
 
@@ -219,16 +204,16 @@ class SessionWriter:
         """
         session = self.session if self._is_due(complete) else None
         if session is None:
-            if self._written and not complete:
-                self._rest()
+            if self._written and not complete and self._made:
+                self._keeper.rest()
             return
         if complete:
             self._end_of_stored()
         owner, held = (session.pk, self._revision), self.held
         self._remove_tail(owner)
-        self.changed = self.changed or bool(self._pending)
+        self.changed = self.changed or bool(self._waiting)
         batch.add(TextSegment, rows.TEXT_COLUMNS, [owner + packed for packed in held.texts.take()])
-        batch.add(ItemRecord, rows.ITEM_COLUMNS, self._item_rows(owner, counts))
+        batch.add(ItemRecord, rows.ITEM_COLUMNS, self._waiting.take(owner, counts, held.assembler.timeline))
         self.changed |= held.tables.sync(owner, batch, complete)
         if self._fresh:
             self._fresh = False
@@ -236,36 +221,25 @@ class SessionWriter:
             batch.changes.note(session, self._fields_now(complete))
         self._written = complete or not held.waits_for_end
 
-    def _item_rows(self, owner: tuple[int, int], counts: Mapping[bytes, int]) -> list[tuple[Any, ...]]:
-        """The rows that wait, with their counts, which the timeline learns, too."""
-        made, tokens = [], self.held.assembler.timeline.tokens
-        for same, kept in self._pending:
-            count = counts.get(same[rows.HASH])
-            if count is not None:
-                tokens[same[0]] = count
-            made.append((*owner, *same, count, *kept))
-        self._pending, self._uncounted = [], {}
-        return made
-
     def begin(self, complete: bool) -> Session | None:
         """The session's row where it has to be made before the next `collect`; the caller stores it."""
-        if self._made or self._row is not None or not self._is_due(complete):
+        if self.key is not None or not self._is_due(complete):
             return None
         self._made = self._fresh = True
-        self._row = Session(
+        self._keeper.row = Session(
             workspace_id=self.file.workspace_id, file=self.file, format=self.format, native_id=self.native_id,
             sample=self.file.origin == LogFile.Origin.SAMPLE, **self._fields(complete),
         )  # fmt: skip
-        return self._row
+        return self.session
 
     def _is_due(self, complete: bool) -> bool:
         """Whether there is something to write now."""
-        due = not self._written if complete else bool(self._pending)
+        due = not self._written if complete else bool(self._waiting)
         return due and self.aim is not Aim.NOWHERE and self.held.worth_storing
 
     def swap(self) -> None:
         """The file is read: the new revision becomes the session, old rows go; links are written."""
-        session = self.session if self._awake is not None else None
+        session = self.session if self._keeper.is_awake else None
         if session is None or self.aim is Aim.NOWHERE:
             return
         if self.aim is Aim.BESIDE:
@@ -282,28 +256,14 @@ class SessionWriter:
 
     def finish(self) -> None:
         """The file is read: ids are not looked up any more."""
-        if self._awake is not None:
-            forget_ids(self._awake.assembler)
+        if self._keeper.is_awake:
+            forget_ids(self.held.assembler)
 
     def timeline(self) -> Timeline:
         """The session's timeline; that of a session at rest is a copy."""
-        held: Held = self._awake or self._packer.unpack(self._at_rest)[0]
-        return held.assembler.timeline
+        return self._keeper.timeline()
 
     # While reading ----------------------------------------------------------------------------------------
-
-    def _rest(self) -> None:
-        """Pack what was made of the events, unless the end of the log needs it."""
-        row = self._row
-        if self._made and row is not None and self._awake is not None and not self._awake.assembler.links:
-            values = tuple(getattr(row, name) for name in _ROW)
-            self._at_rest, self._key = self._packer.pack((self._awake, values)), row.pk
-            self._awake = self._row = None
-
-    def _as_row(self, values: Sequence[Any]) -> Session:
-        row = Session.from_db(self.file._state.db, _ROW, values)
-        row.file = self.file
-        return row
 
     def _diverge(self, position: int) -> None:
         """From this item on what is stored differs from the log and is replaced."""

@@ -14,7 +14,7 @@ from contextlab.core.memory import AgentMemory
 from contextlab.core.policy import parse_policy
 from contextlab.core.session import AgentSession
 from contextlab.services.compaction.given import count_of
-from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.compaction.versions import FORMATS, export_memory
 from contextlab.services.live.auto import under_way

@@ -27,7 +27,7 @@ from contextlab.core.projection import NONE, is_prompt, last_index, pair_up
 from contextlab.core.replaying.decisions import FAILED, NEEDS_MODEL, NOT_DUE, PAUSED, QUEUED
 from contextlab.services.compaction.asking import request_compaction
 from contextlab.services.compaction.given import count_of
-from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.models import model_status
 from contextlab.services.compaction.requests import BadRequest, CompactRequest
 from contextlab.services.live.deciding import note, settle

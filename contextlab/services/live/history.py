@@ -21,7 +21,7 @@ from contextlab.core.compaction import Decision, Deps
 from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.core.policy import Policy
 from contextlab.core.session import NO_GAIN
-from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.held import Held
 from contextlab.services.live.memory import read_live
 from contextlab.store.models import CompactionJob, LiveVersion, PolicyChange, RunState, View
 

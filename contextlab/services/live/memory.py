@@ -16,8 +16,9 @@ from typing import Any
 
 from contextlab.core.compaction import Snapshot
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, VERDICTS, Item, Kind, Verdict
-from contextlab.services.compaction.memory import Held, read_version, result_of
+from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.compaction.stored import read_version, result_of
 from contextlab.store.items import load_items
 from contextlab.store.models import ItemRecord, LiveVersion, MarkRecord, MemoryVersion, Session, View
 

@@ -13,9 +13,9 @@ from django.utils import timezone
 from contextlab.core.errors import ContextLabError
 from contextlab.core.policy import Policy, builtin, parse_policy
 from contextlab.queries.policies import known_policy
-from contextlab.services.compaction.memory import pack
 from contextlab.services.compaction.models import model_status
 from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.compaction.stored import pack
 from contextlab.services.live.log import new_file
 from contextlab.services.live.memory import empty
 from contextlab.store.models import (

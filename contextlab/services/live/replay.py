@@ -13,7 +13,7 @@ from contextlab.core.projection import Fate
 from contextlab.core.replaying.continued import SUMMARISED, Beginning
 from contextlab.core.replaying.fires import Fire
 from contextlab.core.spans import Painted
-from contextlab.services.compaction.memory import read_version, result_of
+from contextlab.services.compaction.stored import read_version, result_of
 from contextlab.store.models import CompactionJob, LiveVersion, PolicyChange, View
 
 Odd = dict[int, Painted]

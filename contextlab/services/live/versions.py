@@ -6,7 +6,7 @@ from django.db import transaction
 
 from contextlab.queries.live import newest_version
 from contextlab.services.compaction.committing import add_version
-from contextlab.services.compaction.memory import Held
+from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.live.memory import read_live
 from contextlab.store.models import (
