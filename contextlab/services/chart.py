@@ -99,21 +99,7 @@ def marks_of(
 ) -> list[dict[str, Any]]:
     """What the log records of compactions, micro-compactions and cleared contexts, in order; in the view of a policy
     its `fires` in the place of the log's compactions."""
-    columns = ("at_step", "micro", "number", "pre_tokens", "post_tokens", "trigger")
-    rows = CompactionRecord.objects.filter(session=session, revision=session.revision)
-    if fires is not None or not (session.compactions or session.micro_compactions):
-        rows = rows.none()
-    marks = [
-        {
-            "step": at_step,
-            "kind": "micro" if micro else "compaction",
-            "number": number,
-            "pre": pre if pre is not None else _reported(timeline.steps, at_step - 1),
-            "post": post if post is not None else _reported(timeline.steps, at_step),
-            "trigger": trigger or None,
-        }
-        for at_step, micro, number, pre, post, trigger in rows.values_list(*columns)
-    ]
+    marks = [] if fires is not None else _logged(session, timeline)
     marks += [_mark_of(fire, number) for number, fire in enumerate(fires or (), 1)]
     clears = {mark.at_step for mark in timeline.marks if mark.reason == Reason.CONTEXT_CLEARED}
     marks += [
@@ -134,6 +120,25 @@ def marks_of(
         if step.restart
     ]
     return sorted(marks, key=lambda mark: (mark["step"], mark["kind"]))
+
+
+def _logged(session: Session, timeline: Timeline) -> list[dict[str, Any]]:
+    """Of the compactions that the log records."""
+    if not (session.compactions or session.micro_compactions):
+        return []  # a query for each of hundreds of subagents is not for nothing, even one that is not asked
+    columns = ("at_step", "micro", "number", "pre_tokens", "post_tokens", "trigger")
+    rows = CompactionRecord.objects.filter(session=session, revision=session.revision)
+    return [
+        {
+            "step": at_step,
+            "kind": "micro" if micro else "compaction",
+            "number": number,
+            "pre": pre if pre is not None else _reported(timeline.steps, at_step - 1),
+            "post": post if post is not None else _reported(timeline.steps, at_step),
+            "trigger": trigger or None,
+        }
+        for at_step, micro, number, pre, post, trigger in rows.values_list(*columns)
+    ]
 
 
 def _mark_of(fire: Fire, number: int) -> dict[str, Any]:

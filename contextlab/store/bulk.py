@@ -61,6 +61,23 @@ def bulk_insert(model: type[models.Model], columns: Sequence[str], rows: Iterabl
             cursor.executemany(f"INSERT INTO {table} ({quoted}) VALUES ({places})", list(encoded))  # noqa: S608
 
 
+def bulk_make(objects: Sequence[models.Model]) -> None:
+    """Insert new objects of one model, which has a `uid`, and give them their keys.
+
+    As Django's bulk_create does, in a third of its time where a table has many columns.
+    """
+    if not objects:
+        return
+    model = type(objects[0])
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    rows = [tuple(field.pre_save(one, True) for field in fields) for one in objects]
+    bulk_insert(model, [field.attname for field in fields], rows)
+    made = {getattr(one, "uid"): one for one in objects}  # noqa: B009 -- not every model has one
+    for uid, key in model._base_manager.filter(uid__in=list(made)).values_list("uid", "pk"):
+        made[uid].pk = key
+        made[uid]._state.adding, made[uid]._state.db = False, connection.alias
+
+
 def bulk_set(model: type[models.Model], column: str, values: Sequence[tuple[int, int]]) -> None:
     """Set one number column of many rows, given as (value, primary key)."""
     table, name = connection.ops.quote_name(model._meta.db_table), _quoted(model, column)
@@ -208,6 +225,8 @@ def _encoders(
 def _encoder(field: models.Field[Any, Any], vendor: str, copied: bool) -> Encode | None:
     if isinstance(field, models.JSONField):
         return _jsonb if copied else _json
+    if isinstance(field, models.UUIDField) and vendor == "sqlite":
+        return _sqlite_uuids
     if isinstance(field, models.DateTimeField) and vendor == "sqlite":
         return _sqlite_times
     if isinstance(field, models.BigIntegerField) and field.null:
@@ -234,6 +253,10 @@ def _jsonb(column: Column) -> Column:
 
 def _json(column: Column) -> Column:
     return [None if value is None else _to_json(value).decode() for value in column]
+
+
+def _sqlite_uuids(column: Column) -> Column:
+    return [None if value is None else value.hex for value in column]
 
 
 def _sqlite_times(column: Column) -> Column:

@@ -12,7 +12,15 @@ from django.db import IntegrityError, connection, transaction
 from contextlab.services.ingest.rows import ITEM_COLUMNS, STEP_COLUMNS
 from contextlab.services.sessions import delete_session
 from contextlab.services.workspaces import local_workspace
-from contextlab.store.bulk import Changes, bulk_insert, bulk_set, bulk_update, clean_text, update_changed
+from contextlab.store.bulk import (
+    Changes,
+    bulk_insert,
+    bulk_make,
+    bulk_set,
+    bulk_update,
+    clean_text,
+    update_changed,
+)
 from contextlab.store.models import ItemRecord, Session, StepRecord
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -169,3 +177,21 @@ def test_whoever_deletes_a_session_waits_for_who_writes_into_it(session):
         written.result()
     assert not Session.objects.exists()
     assert not ItemRecord.objects.exists()
+
+
+def test_made_objects_equal_those_that_django_makes():
+    """Keys, defaults, times and what is stored are the same, to the last column."""
+    values = {"workspace": local_workspace(), "format": "test", "sort_at": MOMENT, "sparkline": [[1, 0]]}
+    made = [Session(native_id=f"made {number} \u00e9", fill_percent=1.5, **values) for number in range(3)]
+    bulk_make(made)
+    plain = Session.objects.create(native_id="plain", fill_percent=1.5, **values)
+    assert len({one.pk for one in made}) == 3
+    for one in made:
+        stored = Session.objects.get(pk=one.pk)
+        own = {"id", "uid", "native_id", "created_at"}
+        for field in Session._meta.concrete_fields:
+            assert getattr(stored, field.attname) == getattr(one, field.attname), field.name
+            if field.name not in own:
+                assert getattr(stored, field.attname) == getattr(plain, field.attname), field.name
+        assert not one._state.adding
+    bulk_make([])

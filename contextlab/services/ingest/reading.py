@@ -27,7 +27,7 @@ from contextlab.services.ingest.segments import RawPacker
 from contextlab.services.ingest.writer import Aim, SessionWriter
 from contextlab.services.work import Counting, Work
 from contextlab.store.batch import Batch
-from contextlab.store.bulk import bulk_insert
+from contextlab.store.bulk import bulk_insert, bulk_make
 from contextlab.store.models import RAW_SEGMENT, LogFile, RawSegment, Session
 
 FIRST_BATCH = 500
@@ -36,9 +36,6 @@ FIRST_BATCH = 500
 BATCH = 4000
 BATCH_BYTES = 12 * 1024 * 1024
 """Bytes of the log after which a batch is written however few items came of them."""
-
-FEW = 8
-"""Sessions made in one statement: each other number is another one, of up to 100 KB, and a connection keeps it."""
 
 RAW_BATCH = 64
 """Raw segments (8 MB of log) that are written in one go."""
@@ -198,14 +195,14 @@ class Reading:
     def _make_sessions(self, complete: bool) -> None:
         """Rows of new sessions, parents first: no subagent stands alone while the file lands."""
         made = [one for writer in self.writers.values() if (one := writer.begin(complete)) is not None]
-        Session.objects.bulk_create((one for one in made if not one.parent_native_id), FEW)
+        bulk_make([session for session in made if not session.parent_native_id])
         children = [session for session in made if session.parent_native_id]
         if not children:
             return
         known = {writer.native_id: writer.key for writer in self.writers.values()}
         for session in children:
             session.parent_id = known.get(session.parent_native_id)
-        Session.objects.bulk_create(children, FEW)
+        bulk_make(children)
 
     def _look_for_other_files(self) -> None:
         """Sessions that are new to this file may be known from another one."""

@@ -73,13 +73,12 @@ class Table:
         self.hashes[first:] = array("q", (self._digest(row) for row in rows))
 
     def _remove(self, places: list[int], beyond: int | None, owner: tuple[int, int], batch: Batch) -> None:
-        rows = self._rows(owner)
         if not self._by_number:
-            rows.delete()
+            self._rows(owner).delete()
             return
         batch.remove(self.model, (*OWNER, "number"), [(*owner, place + 1) for place in places])
         if beyond is not None:
-            rows.filter(number__gt=beyond).delete()
+            self._rows(owner).filter(number__gt=beyond).delete()
 
     def _digest(self, row: Row) -> int:
         row = row[: self._compared]
