@@ -44,7 +44,7 @@ BENCHES: dict[str, Bench] = {
         report, [50, 500] if asked.quick else [50, 2_000, 20_000], 3
     ),
     "b7": _compaction,
-    "b8": lambda report, asked: b8_memory.measure(report, [5, 10, 20] if asked.quick else [25, 53, 100, 200]),
+    "b8": lambda report, asked: b8_memory.measure(report, [5, 10, 20] if asked.quick else [25, 53, 200, 500]),
 }
 
 
