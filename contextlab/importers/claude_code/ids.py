@@ -1,55 +1,36 @@
-"""Ids of a whole file to small numbers, in twelve to sixteen bytes an id.
-
-A dict of 380,000 uuids (a file of 1 GB) takes 45 MB. Here only the newest ids stand in a dict; older ones lie in
-sorted arrays of 64-bit hashes. Two different ids of one file share a hash with a probability of about 4 in 10**9; no
-file can be written for which it is more, since the interpreter seeds its hashes anew in every process.
-"""
+"""Ids of a whole file: to small numbers, and as events carry them."""
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from hashlib import blake2b
 
+from contextlab.importers.hash_runs import HashRuns
 from contextlab.importers.lines import clean
 
 RECENT = 1 << 13
-_WIDE = 1 << 31
 
 
 class IdMap:
-    """Id -> number; an id that is set again gets the newer number."""
+    """Id -> number; an id that is set again gets the newer number. Only the newest ids stand in a dict."""
 
-    __slots__ = (
-        "_older",
-        "_recent",
-    )
+    __slots__ = ("_older", "_recent")
 
     def __init__(self) -> None:
         self._recent: dict[int, int] = {}
-        self._older: list[tuple[array[int], array[int]]] = []
+        self._older = HashRuns()
 
     def get(self, name: str) -> int | None:
         """The number of an id, None when it was never set."""
         key = hash(name)
         number = self._recent.get(key)
-        return self._search(key) if number is None and self._older else number
+        return self._older.get(key) if number is None and self._older else number
 
     def set(self, name: str, number: int) -> None:
         """Give an id its number (0 or more, less than 2**63)."""
         self._recent[hash(name)] = number
         if len(self._recent) >= RECENT:
-            keys = sorted(self._recent)
-            numbers = [self._recent[key] for key in keys]
-            self._older.append((array("q", keys), array("i" if max(numbers) < _WIDE else "q", numbers)))
+            self._older.add(self._recent)
             self._recent = {}
-
-    def _search(self, key: int) -> int | None:
-        for keys, numbers in reversed(self._older):
-            at = bisect_left(keys, key)
-            if at < len(keys) and keys[at] == key:
-                return numbers[at]
-        return None
 
 
 def bounded(name: str) -> str:

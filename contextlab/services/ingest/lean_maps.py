@@ -5,28 +5,27 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 
+from contextlab.importers.hash_runs import HashRuns
+
 RECENT_IDS = 1 << 13
 """Ids that stand in a plain dict, the newest ones."""
 
 
 class Ids:
-    """Id -> number, as a dict, except that nothing can be removed and no id be set twice.
-
-    Old ids are 64-bit hashes: that two ids of one session of a million share one has a probability of 3 in 10**8.
-    """
+    """Id -> number, as a dict, except that nothing is removed and no id is set twice; old ids are kept as hashes."""
 
     __slots__ = ("_count", "_older", "_recent")
 
     def __init__(self) -> None:
         self._recent: dict[str, int] = {}
-        self._older: list[tuple[array[int], array[int]]] = []
+        self._older = HashRuns()
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     def __contains__(self, name: str) -> bool:
-        return name in self._recent or (bool(self._older) and self._search(name) is not None)
+        return name in self._recent or (bool(self._older) and self._older.get(hash(name)) is not None)
 
     def __getitem__(self, name: str) -> int:
         found = self.get(name)
@@ -37,13 +36,14 @@ class Ids:
     def get(self, name: str) -> int | None:
         """The number of an id, None when it has none."""
         found = self._recent.get(name)
-        return self._search(name) if found is None and self._older else found
+        return self._older.get(hash(name)) if found is None and self._older else found
 
     def __setitem__(self, name: str, number: int) -> None:
         self._recent[name] = number
         self._count += 1
         if len(self._recent) >= RECENT_IDS:
-            self._spill()
+            self._older.add({hash(one): number for one, number in self._recent.items()})
+            self._recent = {}
 
     def setdefault(self, name: str, number: int) -> int:
         """The number of an id; where it has none it gets this one."""
@@ -52,41 +52,6 @@ class Ids:
             self[name] = number
             return number
         return found
-
-    def _search(self, name: str) -> int | None:
-        key = hash(name)
-        for keys, numbers in self._older:
-            at = bisect_left(keys, key)
-            if at < len(keys) and keys[at] == key:
-                return numbers[at]
-        return None
-
-    def _spill(self) -> None:
-        """The recent ids become a sorted run; runs of like size are merged, so that there are few."""
-        pairs = sorted((hash(name), number) for name, number in self._recent.items())
-        run = array("q", (key for key, _ in pairs)), array("i", (number for _, number in pairs))
-        self._recent = {}
-        while self._older and len(self._older[-1][0]) <= 2 * len(run[0]):
-            run = _merged(self._older.pop(), run)
-        self._older.append(run)
-
-
-def _merged(
-    one: tuple[array[int], array[int]], other: tuple[array[int], array[int]]
-) -> tuple[array[int], array[int]]:
-    keys, numbers = array("q"), array("i")
-    (left, left_numbers), (right, right_numbers) = one, other
-    at = 0
-    for place, key in enumerate(right):
-        to = bisect_left(left, key, at)
-        keys.extend(left[at:to])
-        numbers.extend(left_numbers[at:to])
-        keys.append(key)
-        numbers.append(right_numbers[place])
-        at = to
-    keys.extend(left[at:])
-    numbers.extend(left_numbers[at:])
-    return keys, numbers
 
 
 class Strings:
