@@ -45,10 +45,11 @@ class Sizes:
     def cleared_texts(self, results: Sequence[int], where: Sequence[int]) -> list[str]:
         """The placeholders of the results at these positions. A call names its tool if it is in the source too."""
         timeline = self.timeline
-        tools, pairs = timeline.tools, timeline.pairs
+        tools, ids, pairs = timeline.tools, timeline.call_ids, timeline.pairs
         calls = [pairs[position] for position in results]
+        # As timeline.call_id says, for thousands of results that have their call.
         return [
-            result_cleared(tools.get(call) if where[call] >= 0 else None, timeline.call_id(position))
+            result_cleared(tools.get(call) if where[call] >= 0 else None, ids.get(call) or ids.get(position))
             for call, position in zip(calls, results, strict=True)
         ]
 
