@@ -125,7 +125,7 @@ def marks_of(
 def _logged(session: Session, timeline: Timeline) -> list[dict[str, Any]]:
     """Of the compactions that the log records."""
     if not (session.compactions or session.micro_compactions):
-        return []  # a query for each of hundreds of subagents is not for nothing, even one that is not asked
+        return []  # for hundreds of subagents even building a query that is never run takes a while
     columns = ("at_step", "micro", "number", "pre_tokens", "post_tokens", "trigger")
     rows = CompactionRecord.objects.filter(session=session, revision=session.revision)
     return [

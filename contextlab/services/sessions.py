@@ -91,6 +91,7 @@ def data_folder() -> DataFolder:
 
 
 def _delete(sessions: QuerySet[Session]) -> None:
+    """Delete sessions while nobody adds rows to them or to their views."""
     lock_rows(sessions)
     lock_rows(View.objects.filter(session__in=sessions))
     sessions.delete()

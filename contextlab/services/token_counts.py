@@ -14,8 +14,8 @@ _GIVEN = "SELECT decode(hex, 'hex') FROM unnest(string_to_array(%s, ',')) AS giv
 """Many hashes as one text: an array of them costs psycopg ten times as much."""
 
 HASH_BYTES = 32
-LOOKED_UP = 500
-"""Hashes of one look-up on SQLite, which takes 999 parameters in its oldest builds."""
+LOOKED_UP = 512
+"""Hashes of one look-up on SQLite, which takes 999 parameters in its oldest builds; a power of two."""
 
 
 def known(hashes: Sequence[bytes]) -> dict[bytes, int]:
@@ -30,9 +30,9 @@ def known(hashes: Sequence[bytes]) -> dict[bytes, int]:
             return {bytes(digest): tokens for digest, tokens in cursor.fetchall()}
         for start in range(0, len(hashes), LOOKED_UP):
             some = list(hashes[start : start + LOOKED_UP])
-            # Always as many: each other length were another statement, of which a connection keeps 128.
-            some += some[:1] * (LOOKED_UP - len(some))
-            cursor.execute(f"{_KNOWN} IN ({', '.join(['%s'] * LOOKED_UP)})", some)
+            # Up to the next power of two: each length is another statement, of which a connection keeps 128.
+            some += some[:1] * ((1 << (len(some) - 1).bit_length()) - len(some))
+            cursor.execute(f"{_KNOWN} IN ({', '.join(['%s'] * len(some))})", some)
             found |= {bytes(digest): tokens for digest, tokens in cursor.fetchall()}
     return found
 

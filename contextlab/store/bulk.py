@@ -34,12 +34,11 @@ _POSTGRES_TYPES = {
 }  # fmt: skip
 
 
-def bulk_insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[Row]) -> None:
+def bulk_insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Row]) -> None:
     """Insert rows of the named columns (Django's attribute names, `session_id`); all but the key must be named.
 
     Raises IntegrityError where the row that one belongs to is gone.
     """
-    rows = rows if isinstance(rows, list) else list(rows)
     quoted = ", ".join(_quoted(model, name) for name in columns)
     table = connection.ops.quote_name(model._meta.db_table)
     _check_all_named(model, columns)

@@ -41,9 +41,14 @@ Rare = dict[int, tuple[Injected | None, tuple[Media, ...]]]
 """By position: where an item was injected from, its images and files."""
 
 
+def session_items(session: Session) -> QuerySet[ItemRecord]:
+    """The rows of a session's items as it is now."""
+    return ItemRecord.objects.filter(session=session, revision=session.revision)
+
+
 def items_between(session: Session, first: int, end: int) -> Iterator[tuple[int, Item]]:
     """Items at the positions first..end-1 with their places, read a stretch at a time."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = session_items(session)
     for start in range(first, end, CHUNK):
         yield from load_items(
             session, records.filter(position__gte=start, position__lt=min(end, start + CHUNK))

@@ -15,8 +15,8 @@ from contextlab.queries.views import layer_at
 from contextlab.services.compaction.held import Held, Placed, Seen
 from contextlab.services.compaction.replayed import ends_changed, fates_at_end, fates_before
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.services.compaction.stored import CHUNK, read_version, result_of, session_items
-from contextlab.store.items import load_items
+from contextlab.services.compaction.stored import CHUNK, read_version, result_of
+from contextlab.store.items import load_items, session_items
 from contextlab.store.models import CompactionRecord, MemoryVersion, Session, StepRecord, View
 
 STRETCH = 20_000

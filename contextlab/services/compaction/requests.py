@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -62,11 +62,7 @@ def read_request(values: Any, workspace_id: int | None = None) -> CompactRequest
     Keys: `policy` (a name or a document), `view`, `before_step` or `before_compaction`, `keep_recent`, `pins` (list of
     ids), `instructions`, `confirm`. Numbers may be given as text; empty text and None count as not given.
     """
-    if not isinstance(values, Mapping):
-        raise BadRequest("body", "The request must be an object.")
-    unknown = [str(key) for key in values if key not in KEYS]
-    if unknown:
-        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(KEYS)}.")
+    check_keys(values, KEYS)
     keep_recent = _number(values, "keep_recent", 0, MOST_RECENT)
     before_step, before_compaction = (
         _number(values, "before_step", 1, LARGEST),
@@ -84,6 +80,15 @@ def read_request(values: Any, workspace_id: int | None = None) -> CompactRequest
         instructions=_text(values, "instructions", LONGEST_INSTRUCTIONS).strip(),
         confirm=_flag(values.get("confirm")),
     )
+
+
+def check_keys(values: Any, keys: Collection[str]) -> None:
+    """Raises BadRequest unless a request is an object that has none but these keys."""
+    if not isinstance(values, Mapping):
+        raise BadRequest("body", "The request must be an object.")
+    unknown = [str(key) for key in values if key not in keys]
+    if unknown:
+        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(keys)}.")
 
 
 def _policy(given: object, workspace_id: int | None) -> Policy:

@@ -7,15 +7,14 @@ from collections.abc import Collection, Container, Iterable
 from typing import Any
 
 import zstandard
-from django.db.models import QuerySet
 
 from contextlab.core.codec import item_fields, read_items
 from contextlab.core.committing.compacting import read_result_answer
 from contextlab.core.compaction import CompactResult
 from contextlab.core.items import Item
 from contextlab.services.compaction.held import Held, Placed
-from contextlab.store.items import load_items
-from contextlab.store.models import ItemRecord, MemoryVersion, Session
+from contextlab.store.items import load_items, session_items
+from contextlab.store.models import MemoryVersion, Session
 
 CHUNK = 2000
 
@@ -81,8 +80,3 @@ def _named(session: Session, names: list[str]) -> Iterable[Placed]:
         yield from load_items(
             session, session_items(session).filter(native_id__in=names[start : start + CHUNK])
         )
-
-
-def session_items(session: Session) -> QuerySet[ItemRecord]:
-    """The items of a session as it is now."""
-    return ItemRecord.objects.filter(session=session, revision=session.revision)

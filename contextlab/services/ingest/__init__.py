@@ -3,7 +3,8 @@
     examine(file, source)            what is stored of it already
     ingest(work, file, source)       read it, write what is new, return the sessions that were written
 
-examine.py decides, reading.py reads, writer.py writes one session of which held.py holds what was made of its events,
+examine.py decides, reading.py reads, writer.py writes one session of which held.py holds what was made of its events
+(keeper.py packs it while the session is idle) and waiting.py the items that are not written yet,
 contest.py settles which of two files a session is read from; tables.py, stored.py, settled.py, segments.py and rows.py
 are the ways of writing little. A log that is sent piece by piece is read on from where it was read to before
 (resuming.py).

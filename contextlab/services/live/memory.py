@@ -18,11 +18,10 @@ from contextlab.core.compaction import Snapshot
 from contextlab.core.items import KIND_CODE, VERDICT_CODE, VERDICTS, Item, Kind, Verdict
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.requests import BadRequest
-from contextlab.services.compaction.stored import read_version, result_of
-from contextlab.store.items import load_items
-from contextlab.store.models import ItemRecord, LiveVersion, MarkRecord, MemoryVersion, Session, View
+from contextlab.services.compaction.stored import CHUNK, read_version, result_of
+from contextlab.store.items import load_items, session_items
+from contextlab.store.models import LiveVersion, MarkRecord, MemoryVersion, Session, View
 
-CHUNK = 2000
 OUTSIDE = (KIND_CODE[Kind.UI], KIND_CODE[Kind.SUMMARY])
 """Kinds that never stand in this memory by themselves; as in every replay under a policy."""
 
@@ -69,7 +68,7 @@ def _since(session: Session, first: int, end: int) -> list[tuple[int, Item]]:
     """What the session got from a position on."""
     found: list[tuple[int, Item]] = []
     for start in range(first, end, CHUNK):
-        rows = _records(session).filter(position__gte=start, position__lt=min(end, start + CHUNK))
+        rows = session_items(session).filter(position__gte=start, position__lt=min(end, start + CHUNK))
         found += load_items(session, rows.exclude(kind__in=OUTSIDE))
     return found
 
@@ -93,7 +92,3 @@ def _left(session: Session, live: LiveVersion, memory: Snapshot, positions: dict
     if not cleared:
         return replace(memory, items=tuple(items))
     return Snapshot(tuple(item for item in items if item.id in positions), None, None, memory.version)
-
-
-def _records(session: Session) -> Any:
-    return ItemRecord.objects.filter(session=session, revision=session.revision)

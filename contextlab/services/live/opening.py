@@ -14,7 +14,7 @@ from contextlab.core.errors import ContextLabError
 from contextlab.core.policy import Policy, builtin, parse_policy
 from contextlab.queries.policies import known_policy
 from contextlab.services.compaction.models import model_status
-from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.compaction.requests import BadRequest, check_keys
 from contextlab.services.compaction.stored import pack
 from contextlab.services.live.log import new_file
 from contextlab.services.live.memory import empty
@@ -60,11 +60,7 @@ def read_wish(values: Any, workspace_id: int) -> LiveWish:
 
 def read_opt_in(values: Any, keys: Collection[str]) -> bool:
     """Whether a request allows the model (`allow_model`); raises BadRequest unless it is an object of these keys."""
-    if not isinstance(values, Mapping):
-        raise BadRequest("body", "The request must be an object.")
-    unknown = [str(key) for key in values if key not in keys]
-    if unknown:
-        raise BadRequest(unknown[0][:80], f"There is no such key; known: {', '.join(keys)}.")
+    check_keys(values, keys)
     allow = values.get("allow_model", False)
     if not isinstance(allow, bool):
         raise BadRequest("allow_model", "allow_model must be true or false.")
