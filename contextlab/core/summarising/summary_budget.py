@@ -137,8 +137,11 @@ def merging(messages: Sequence[ModelMessage], found: Sequence[str], budget: int)
 
 
 def _taken_apart(content: str) -> tuple[str, list[str], str]:
-    """What stands before the transcript, its lines, and what stands behind it; all lines where there are no marks."""
-    start, end = content.rfind(BEGIN), content.rfind(END)
+    """What stands before the transcript, its lines, and what stands behind it; all lines where there are no marks.
+
+    A text inside may hold the first mark, but never with a line end behind it, which JSON writes as an escape.
+    """
+    start, end = content.rfind(f"{BEGIN}\n"), content.rfind(END)
     if not 0 <= start < end:
         return "", content.split("\n"), ""
     lines = content[start + len(BEGIN) : end].strip("\n").split("\n")
