@@ -239,7 +239,9 @@ class AgentSession:
         return f"{OWN_ID}{self._added + 1}"
 
     def _count(self, items: Iterable[Item]) -> None:
-        """Ids made here go on from the highest that was seen."""
+        """Ids made here go on from the highest that was seen; where others make them nothing is looked for."""
+        if self.deps.new_id is not None:
+            return
         numbers = (item.id.removeprefix(OWN_ID) for item in items if item.id.startswith(OWN_ID))
         known = (
             int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19

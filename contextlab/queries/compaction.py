@@ -60,7 +60,6 @@ class CompactionPage:
     allow_model: bool
     model: str
     asked_at: datetime
-    phase: str
     revision: int | None
     at_step: int | None
     upto: int | None
@@ -157,7 +156,7 @@ def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
 _PARENTS = ("parent__compaction__run", "parent__restored__compaction__run")
 _JOB = (
     "base_version", "before_step", "before_compaction", "policy", "policy_name", "policy_hash", "instructions",
-    "keep_recent", "pins", "trigger", "allow_model", "model", "asked_at", "phase", "revision", "at_step", "upto",
+    "keep_recent", "pins", "trigger", "allow_model", "model", "asked_at", "revision", "at_step", "upto",
     "reason", "raw_reply", "usage", "prices", "cost", "method", "result", "report", "fates", "offloads", "events",
     "flags", "tokens_before", "tokens_after", "token_source", "payback", "seconds",
 )  # fmt: skip

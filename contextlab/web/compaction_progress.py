@@ -56,4 +56,4 @@ def _stage(page: CompactionPage) -> str:
         return ""
     if doing.startswith("reading the answer"):
         return "parsing"
-    return next((name for name in STAGES if doing.startswith(name)), page.phase)
+    return next((name for name in STAGES if doing.startswith(name)), "")

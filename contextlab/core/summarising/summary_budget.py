@@ -30,7 +30,7 @@ class WithinBudget:
     """A model that is never asked for more than so many tokens at once."""
 
     def __init__(self, model: LanguageModel, budget: int, progress: Progress | None = None) -> None:
-        """`budget` in tokens, estimated; the answer's room is part of it."""
+        """`budget` in tokens, estimated; the answer's room is part of it. `progress` is told of parts."""
         self._model, self._budget, self._progress = model, budget, progress
 
     def complete(
@@ -55,23 +55,21 @@ class WithinBudget:
 
     def _within(self, messages: Sequence[ModelMessage], ask: _Asking, budget: int) -> ModelReply:
         if tokens_of(messages) <= budget:
-            self._tell("asking")
             return ask(messages)
         messages = [ModelMessage(one.role, pruned(one.content)) for one in messages]
         if tokens_of(messages) <= budget:
-            self._tell("asking")
             return ask(messages)
         parts = in_parts(messages, budget)
         found = []
         for number, part in enumerate(parts, 1):
-            self._tell("asking", number, len(parts) + 1)
+            self._tell(number, len(parts) + 1)
             found.append(ask(part).text)
-        self._tell("asking", len(parts) + 1, len(parts) + 1)
+        self._tell(len(parts) + 1, len(parts) + 1)
         return ask(merging(messages, found, budget))
 
-    def _tell(self, doing: str, done: int = 0, total: int | None = None) -> None:
+    def _tell(self, number: int, total: int) -> None:
         if self._progress is not None:
-            self._progress(doing, done, total)
+            self._progress("asking", number, total)
 
 
 class _Asking:

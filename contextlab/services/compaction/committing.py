@@ -19,7 +19,7 @@ from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import CompactResult, Outcome, Snapshot
 from contextlab.core.items import KIND_CODE, Kind, Verdict
 from contextlab.core.measuring.memory_size import snapshot_tokens
-from contextlab.services.compaction.costs import Written, costs_of, payback_of
+from contextlab.services.compaction.costs import payback_of, written_for
 from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.memory import read_branch, read_memory
@@ -186,9 +186,6 @@ def _result(
     if result is None:
         return
     figures = figures_of(held.snapshot, outcome, count_of(held))
-    costs = costs_of(job)
-    usage = costs.get("usage")
-    written = Written(usage["output_tokens"], costs.get("cost")) if usage else None
     values = {
         "revision": now.revision,
         "at_step": now.at_step,
@@ -208,8 +205,9 @@ def _result(
         "tokens_after": figures.tokens_after,
         "token_source": figures.token_source,
         "seconds": seconds,
-        **costs,
-        "payback": payback_of(now.session, now.at_step, figures.tokens_before, figures.tokens_after, written),
+        "payback": payback_of(
+            now.session, now.at_step, figures.tokens_before, figures.tokens_after, written_for(job)
+        ),
     }
     CompactionJob.objects.filter(pk=job.pk).update(**values)
 

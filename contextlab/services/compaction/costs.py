@@ -21,14 +21,29 @@ class Written:
     cost: Decimal | None
 
 
-def costs_of(job: CompactionJob) -> dict[str, Any]:
-    """What the model took, whatever came of it, as columns of the job; {} where none was asked."""
+COSTS = ("usage", "raw_reply", "cost", "prices")
+"""Columns of a job that its answers fill."""
+
+
+def note_costs(job: CompactionJob) -> None:
+    """Write into the job what its model has taken so far, whatever will come of it."""
+    for name, value in (told := _costs(job)).items():
+        setattr(job, name, value)
+    job.save(update_fields=list(told))
+
+
+def written_for(job: CompactionJob) -> Written | None:
+    """What a model wrote for it; None where none was asked."""
+    return Written(job.usage["output_tokens"], job.cost) if job.usage else None
+
+
+def _costs(job: CompactionJob) -> dict[str, Any]:
     answers = list(job.answers.order_by("id").values_list("text", "usage"))
     usage: ModelUsage | None = None
     for _, one in answers:
         usage = added(usage, ModelUsage(**one))
     if usage is None:
-        return {}
+        return {}  # nobody has answered
     priced = None
     for name in (usage.model, job.model):
         priced = priced or price_of(name or "", usage.input_tokens, usage.output_tokens, usage.cached_tokens)

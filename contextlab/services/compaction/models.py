@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from contextlab.adapters.model_hosts import HostRule
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
-from contextlab.services.compaction.costs import costs_of
+from contextlab.services.compaction.costs import COSTS, note_costs
 from contextlab.services.work import Work
 from contextlab.store.models import CompactionJob, ModelAnswer
 
@@ -128,9 +128,10 @@ class KeepingModel:
         try:
             with transaction.atomic():
                 kept = ModelAnswer.objects.create(job=self._job, request=name, **row)
-                CompactionJob.objects.filter(pk=self._job.pk).update(**costs_of(self._job))
+                note_costs(self._job)
         except IntegrityError:
-            return ModelAnswer.objects.get(job=self._job, request=name)
+            kept = ModelAnswer.objects.get(job=self._job, request=name)
+            self._job.refresh_from_db(fields=COSTS)
         return kept
 
 

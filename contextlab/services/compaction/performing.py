@@ -52,13 +52,6 @@ class Task:
     model: KeepingModel
     started: float
 
-    def phase(self, phase: str, done: int = 0, total: int | None = None) -> None:
-        """Say what is being done; raises Lost or Cancelled."""
-        self.work.check_in(done, total, phase)
-        if self.job.phase != phase[:20]:
-            self.job.phase = phase[:20]
-            CompactionJob.objects.filter(pk=self.job.pk).update(phase=self.job.phase)
-
 
 def perform(work: Work) -> Outcome:
     """Do the run's compaction."""
@@ -75,14 +68,11 @@ def perform(work: Work) -> Outcome:
         ) from error
     except ContextLabError as error:
         raise Refused(f"Memory is as it was: {error}") from error
-    finally:
-        if job.phase:
-            CompactionJob.objects.filter(pk=job.pk).update(phase="")
 
 
 def _planned(task: Task) -> Outcome:
     for number in range(PLANS):
-        task.phase("planning")
+        task.work.check_in(0, None, "planning")
         held = _held(task.job, again=number > 0)
         deps = _deps(task, held)
         done, note = compacted(task.policy, held.snapshot, deps), pins_note(task.policy, held, deps)
@@ -90,14 +80,12 @@ def _planned(task: Task) -> Outcome:
             return _nothing(task, held, done, note)
         if note and done.outcome and done.outcome.result and done.outcome.result.report:
             done.outcome.result.report.notes.append(note)
-        task.phase("checking")
+        task.work.check_in(0, None, "checking")
         with transaction.atomic():
             result = commit(task.work, task.job, held, done, time.monotonic() - task.started)
             if result is not None:
-                CompactionJob.objects.filter(pk=task.job.pk).update(phase="")
                 task.work.end(result)
         if result is not None:
-            task.job.phase = ""
             return Outcome(result=result)
     return Outcome(RunState.CONFLICT, {"reason": CONFLICT})
 
@@ -134,7 +122,7 @@ def _seen_before(job: CompactionJob) -> Seen | None:
 
 def _deps(task: Task, held: Held) -> Deps:
     def progress(doing: str, done: int = 0, total: int | None = None) -> None:
-        task.phase(doing, done, total)
+        task.work.check_in(done, total, doing)
 
     model = None
     if task.policy.needs_model:

@@ -39,6 +39,7 @@ def show(view: View, version: MemoryVersion) -> None:
         for start, last, verdict, reason in job.fates:
             painted |= dict.fromkeys(range(start, last + 1), (verdict, reason))
     SpanRecord.objects.filter(view=view).delete()
+    StepReport.objects.filter(view=view).delete()
     write_spans(view, joined((place, *what) for place, what in sorted(painted.items())))
     write_report(
         view,
@@ -61,7 +62,6 @@ def write_spans(view: View, runs: Iterable[Run]) -> None:
 
 def write_report(view: View, report: Report | None) -> None:
     """The report of the branch's step."""
-    StepReport.objects.filter(view=view).delete()
     if report is not None:
         row = report_row(view.base_step or 1, report)
         StepReport.objects.create(view=view, **dict(zip(REPORT_COLUMNS[1:], row, strict=True)))

@@ -48,10 +48,6 @@ class CompactionJob(models.Model):
     """The caller's idempotency key with the session's id: the same again is this run, also after its end."""
     asked_at = models.DateTimeField(auto_now_add=True)
 
-    # how far it is
-    phase = models.CharField(max_length=20, default="", blank=True)
-    """planning, asking, parsing, checking, writing; empty before and after."""
-
     # what came of it
     revision = models.IntegerField(null=True)
     """Session revision that positions below belong to. These three are known as soon as memory was read."""

@@ -170,7 +170,7 @@ def test_a_worker_that_dies_right_behind_its_commit_has_done_it(session, at, bas
         Run.objects.filter(state="running").update(lease_until=timezone.now())
         job = done(run)
         assert len(server.requests) == asked_before + 1
-    assert (job.run.state, job.run.attempts, job.phase) == ("done", 1, "")
+    assert (job.run.state, job.run.attempts, job.run.doing) == ("done", 1, "")
     assert MemoryVersion.objects.filter(compaction=job).count() == 1
     assert View.objects.filter(kind="branch").count() == 1
     assert job.run.result["branch"] == "branch-1"
