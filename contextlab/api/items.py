@@ -19,7 +19,8 @@ from contextlab.queries import fates
 from contextlab.queries.item import item_text
 from contextlab.queries.items import COLUMNS, ItemRow, item_rows, read_items
 from contextlab.queries.keyset import Key
-from contextlab.store.models import ItemRecord, SpanRecord
+from contextlab.store.items import session_items
+from contextlab.store.models import SpanRecord
 
 TEXT_LIMIT = 1_000_000
 SPAN_COLUMNS = ("first_item", "last_item", "verdict", "reason", "first_step", "end_step")
@@ -32,7 +33,7 @@ class ItemList(ApiView):
     def get(self, request: Request, uid: UUID) -> Response:
         """All items of a session by position, whatever became of them; texts are at each item."""
         session = self.open_session(uid)
-        rows = ItemRecord.objects.filter(session=session, revision=session.revision)
+        rows = session_items(session)
         answer = page(request, rows, [Key("position", int)], COLUMNS, dict)
         found = item_rows(tuple(values[name] for name in COLUMNS) for values in answer["results"])
         answer["results"] = ItemShape([_plain(row) for row in found], many=True).data

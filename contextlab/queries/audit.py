@@ -20,7 +20,8 @@ from contextlab.queries.ledger_lines import (
     fact_line,
     in_order,
 )
-from contextlab.store.models import FindingRecord, ItemRecord, Session, SessionAudit
+from contextlab.store.items import session_items
+from contextlab.store.models import FindingRecord, Session, SessionAudit
 
 FACTS = 80
 """Facts of a page."""
@@ -241,7 +242,7 @@ def positions_in(answer: dict[str, Any]) -> set[int]:
 
 def native_ids(session: Session, positions: Iterable[int]) -> dict[int, str]:
     """The ids of items in their log, by position."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = session_items(session)
     wanted, found = sorted(positions), dict[int, str]()
     for start in range(0, len(wanted), CHUNK):
         some = records.filter(position__in=wanted[start : start + CHUNK])

@@ -21,6 +21,7 @@ from contextlab.core.audit.cache import (
 )
 from contextlab.core.items import KIND_CODE, VERDICTS, Kind, Reason, Verdict
 from contextlab.queries.kept import Kept
+from contextlab.store.items import session_items
 from contextlab.store.models import CompactionRecord, ItemRecord, Session, SpanRecord, StepRecord, View
 
 _STEP = (
@@ -111,7 +112,7 @@ def _breaks(
             if end is not None and first < upto.get(end - 1, 0):
                 _keep(found, end, first, Cause.RETURNED)
     system = Q(kind=KIND_CODE[Kind.SYSTEM], first_step__gt=1)
-    items = ItemRecord.objects.filter(system, session=session, revision=session.revision)
+    items = session_items(session).filter(system)
     for step in items.values_list("first_step", flat=True):
         found[step] = (0, Cause.SYSTEM)
     return found

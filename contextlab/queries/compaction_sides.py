@@ -12,7 +12,8 @@ from django.db.models.functions import Coalesce
 
 from contextlab.core.items import KINDS, LEFT_OUT, Kind, Verdict
 from contextlab.queries.items import COLUMNS, ItemRow, item_rows
-from contextlab.store.models import ItemRecord, Session, SpanRecord, View
+from contextlab.store.items import session_items
+from contextlab.store.models import Session, SpanRecord, View
 
 MOST_RUNS = 60
 """Runs of items that a page lists, and the most from which kinds are added up."""
@@ -52,9 +53,7 @@ def tokens_by_kind(session: Session, found: Iterable[Stretch]) -> list[int]:
     sums = [0] * (len(KINDS) - 1)
     if not ranges:
         return sums
-    records = ItemRecord.objects.filter(
-        reduce(or_, ranges), session=session, revision=session.revision
-    ).order_by()
+    records = session_items(session).filter(reduce(or_, ranges)).order_by()
     for kind, tokens in records.values_list("kind").annotate(n=Sum(Coalesce("tokens", "estimate"))):
         if 0 <= kind < len(sums):
             sums[kind] += tokens
@@ -88,6 +87,6 @@ def left_at(session: Session, step: int) -> list[Stretch]:
 
 def items_of(session: Session, first: int, last: int) -> list[ItemRow]:
     """The first items of a run."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = session_items(session)
     rows = records.filter(position__gte=first, position__lte=last).exclude(kind=KINDS.index(Kind.UI))
     return item_rows(rows.order_by("position").values_list(*COLUMNS)[: MOST_ITEMS + 1])

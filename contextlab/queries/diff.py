@@ -23,7 +23,8 @@ from contextlab.core.items import VERDICTS, Reason
 from contextlab.core.spans import Painted, Span
 from contextlab.queries.fates import in_force
 from contextlab.queries.items import ItemRow, read_items
-from contextlab.store.models import ItemRecord, Session, StepRecord, StepReport, View
+from contextlab.store.items import session_items
+from contextlab.store.models import Session, StepRecord, StepReport, View
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
 SPANS = 20_000
@@ -174,9 +175,7 @@ def _sizes(session: Session, changes: Sequence[Change]) -> list[int]:
     if not changes:
         return []
     first, last = changes[0].first, max(change.last for change in changes)
-    rows = ItemRecord.objects.filter(
-        session=session, revision=session.revision, position__gte=first, position__lte=last
-    )
+    rows = session_items(session).filter(position__gte=first, position__lte=last)
     sums = [0]
     for tokens, estimate in rows.order_by("position").values_list("tokens", "estimate"):
         sums.append(sums[-1] + (estimate if tokens is None else tokens))
@@ -195,9 +194,7 @@ def _rewritten(session: Session, found: Changes) -> list[Rewritten]:
     entered = _positions(found.entered)
     if not left or not entered:
         return []
-    rows = ItemRecord.objects.filter(
-        session=session, revision=session.revision, position__in=[*left, *entered]
-    )
+    rows = session_items(session).filter(position__in=[*left, *entered])
     kinds = dict(rows.values_list("position", "kind"))
     read = read_texts(session.pk, session.revision, rows.values_list(*TEXT_COLUMNS), TEXT_BYTES)
     sides = [[(at, str(kinds[at]), read[at]) for at in group if at in read] for group in (left, entered)]

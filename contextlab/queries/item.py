@@ -11,7 +11,8 @@ from contextlab.adapters.originals import read_original
 from contextlab.core.items import VERDICTS, Kind, Verdict
 from contextlab.queries.fates import Fate, covering, is_left_out
 from contextlab.queries.items import ContextRow, ItemRow, read_items
-from contextlab.store.models import ItemRecord, LinkRecord, LogFile, Session, SpanRecord, View
+from contextlab.store.items import session_items
+from contextlab.store.models import LinkRecord, LogFile, Session, SpanRecord, View
 from contextlab.store.texts import TEXT_COLUMNS, read_raw, read_texts
 
 OPEN_BYTES = 200 * 1024
@@ -78,7 +79,7 @@ def item_page(session: Session, position: int) -> ItemPage | None:
     item = read_items(session.pk, session.revision, [position]).get(position)
     if item is None:
         return None
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = session_items(session)
     line, raw_length = records.values_list("line", "raw_length").get(position=position)
     call = (
         read_items(session.pk, session.revision, [item.pair]).get(item.pair)
@@ -150,18 +151,18 @@ def original_of(session: Session, item: ItemRow, most: int) -> bytes | None:
 
 def position_of(session: Session, native_id: str) -> int | None:
     """Where the item with an id of the log's own stands; ids outlive a re-import, positions may not."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision, native_id=native_id)
+    records = session_items(session).filter(native_id=native_id)
     return records.values_list("position", flat=True).first()
 
 
 def _places(session: Session, position: int, columns: Sequence[str]) -> list[Any]:
-    records = ItemRecord.objects.filter(session=session, revision=session.revision, position=position)
+    records = session_items(session).filter(position=position)
     return list(records.values_list(*columns))
 
 
 def _results(session: Session, item: ItemRow) -> list[ItemRow]:
     # No index on `pair`: a result stands soon after its call, so the next items are looked at, not all of them.
-    records = ItemRecord.objects.filter(session=session, revision=session.revision, pair=item.position)
+    records = session_items(session).filter(pair=item.position)
     near = records.filter(position__gt=item.position, position__lte=item.position + 2000)
     positions = list(near.values_list("position", flat=True)[:5])
     found = read_items(session.pk, session.revision, positions)

@@ -24,7 +24,8 @@ from contextlab.core.audit.last_seen import (
 from contextlab.core.audit.search_words import SearchQuery, may_change, near, variants
 from contextlab.core.items import KIND_CODE, KINDS, Kind, Verdict
 from contextlab.queries.spans_kept import spans_of
-from contextlab.store.models import CompactionRecord, ItemRecord, SearchState, Session, View
+from contextlab.store.items import session_items
+from contextlab.store.models import CompactionRecord, SearchState, Session, View
 from contextlab.store.search import find
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
@@ -172,9 +173,7 @@ def _hits(
         positions = [*positions[:most], *positions[-most:]]
     rows: list[ItemPlace] = []
     for start in range(0, len(positions), 500):
-        some = ItemRecord.objects.filter(
-            session=session, revision=session.revision, position__in=positions[start : start + 500]
-        )
+        some = session_items(session).filter(position__in=positions[start : start + 500])
         rows += map(ItemPlace._make, some.order_by("position").values_list(*PLACE_COLUMNS))
     hits: list[Hit] = []
     for start in range(0, len(rows), 100):
@@ -213,7 +212,7 @@ def _folds(session: Session, asked: SearchQuery, hits: Sequence[Hit]) -> tuple[l
     texts: dict[int, str] = {}
     if may_change(asked):
         positions = [summary for *_, summary in rows if summary is not None]
-        items = ItemRecord.objects.filter(session=session, revision=session.revision, position__in=positions)
+        items = session_items(session).filter(position__in=positions)
         texts = read_texts(session.pk, session.revision, items.values_list(*TEXT_COLUMNS), SUMMARY_BYTES)
     folds, changed = [], None
     for step, upto, opaque, summary in rows:

@@ -13,9 +13,9 @@ from contextlab.core.measuring.calibrations import InUse
 from contextlab.core.timeline import FLAG_MEDIA
 from contextlab.queries.calibrations import calibrations_of
 from contextlab.queries.kept import Kept
+from contextlab.store.items import session_items
 from contextlab.store.models import (
     CompactionRecord,
-    ItemRecord,
     MarkRecord,
     Session,
     StepRecord,
@@ -151,7 +151,7 @@ def _measures(session: Session, view: View) -> Iterator[Measure]:
 
 def media_steps(session: Session) -> dict[int, int]:
     """Pictures and files by the first step that could see them."""
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision)
+    rows = session_items(session)
     found: dict[int, int] = {}
     flagged = rows.annotate(with_media=F("flags").bitand(FLAG_MEDIA)).filter(with_media__gt=0)
     for step in flagged.values_list("first_step", flat=True):

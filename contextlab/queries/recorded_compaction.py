@@ -13,7 +13,8 @@ from django.db.models import QuerySet
 
 from contextlab.adapters.prices import price_of
 from contextlab.queries.items import ItemRow, read_items
-from contextlab.store.models import CompactionRecord, ItemRecord, Session, StepRecord, StepReport, View
+from contextlab.store.items import session_items
+from contextlab.store.models import CompactionRecord, Session, StepRecord, StepReport, View
 from contextlab.store.texts import read_texts
 
 SHOWN_SUMMARY = 48 * 1024
@@ -113,7 +114,7 @@ def turn_of(session: Session, step: int | None) -> int | None:
 
 def positions_of(session: Session, names: Sequence[str]) -> Mapping[str, int]:
     """Where items of these ids stand in the session; those that are not in its log are left out."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = session_items(session)
     found: dict[str, int] = {}
     for start in range(0, len(names), CHUNK):
         rows = records.filter(native_id__in=names[start : start + CHUNK])
@@ -123,7 +124,7 @@ def positions_of(session: Session, names: Sequence[str]) -> Mapping[str, int]:
 
 def ids_at(session: Session, positions: Sequence[int]) -> Mapping[int, str]:
     """The ids of the items at these positions; those that there are not are left out."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision)
+    records = session_items(session)
     return dict(records.filter(position__in=positions).values_list("position", "native_id"))
 
 
@@ -131,7 +132,7 @@ def _summary(session: Session, position: int | None) -> tuple[ItemRow | None, st
     if position is None:
         return None, ""
     item = read_items(session.pk, session.revision, [position]).get(position)
-    place = ItemRecord.objects.filter(session=session, revision=session.revision, position=position)
+    place = session_items(session).filter(position=position)
     refs = list(place.values_list("position", "text_segment", "text_offset", "text_length"))
     return item, read_texts(session.pk, session.revision, refs, SHOWN_SUMMARY).get(position, "")
 

@@ -18,7 +18,8 @@ from contextlab.core.audit.waste import (
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.queries.items import ItemRow, read_items
 from contextlab.queries.kept import Kept
-from contextlab.store.models import ItemRecord, Session, SpanRecord, View
+from contextlab.store.items import session_items
+from contextlab.store.models import Session, SpanRecord, View
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
 MOST = 25
@@ -82,7 +83,7 @@ _kept: Kept[Waste] = Kept(1_000_000)
 
 def _waste(session: Session, view: View, most: int = MOST) -> Waste:
     rows = list(
-        ItemRecord.objects.filter(session=session, revision=session.revision)
+        session_items(session)
         .order_by("position")
         .values_list("kind", "first_step", "tokens", "estimate", "content_hash")
     )
@@ -121,7 +122,7 @@ def _waste(session: Session, view: View, most: int = MOST) -> Waste:
 
 def _unused(session: Session, results: Sequence[Carried]) -> list[Carried] | None:
     """Those of the results that nothing came back to; None where the model wrote more than is read."""
-    own = ItemRecord.objects.filter(session=session, revision=session.revision)
+    own = session_items(session)
     outputs = list(own.filter(kind__in=(_CALL, _SAID)).order_by("position").values_list(*TEXT_COLUMNS))
     if sum(row[3] for row in outputs) > OUTPUT_BYTES:
         return None

@@ -33,7 +33,8 @@ from contextlab.services.texts import SessionTexts
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Outcome, Work
 from contextlab.store.bulk import clean_text
-from contextlab.store.models import CompactionRecord, FindingRecord, ItemRecord, Run, Session, SessionAudit
+from contextlab.store.items import session_items
+from contextlab.store.models import CompactionRecord, FindingRecord, Run, Session, SessionAudit
 
 MOST_CHARS = 200_000_000
 TOO_LARGE = "The session holds {:,} characters; audits end at {:,}."
@@ -109,9 +110,7 @@ def perform(work: Work) -> Outcome:
 def audit_of(session: Session) -> Audit:
     """The audit of a session as it is stored; writes nothing."""
     timeline = load_timeline(session)
-    spoken = ItemRecord.objects.filter(
-        session=session, revision=session.revision, injected__in=_SPOKEN
-    ).values_list("position", flat=True)
+    spoken = session_items(session).filter(injected__in=_SPOKEN).values_list("position", flat=True)
     return audit(timeline, SessionTexts(session), compaction_rows(session), spoken=set(spoken))
 
 

@@ -20,6 +20,7 @@ from contextlab.services.runs import Priority, Refused
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Counting, Outcome, Work
 from contextlab.store.bulk import bulk_set
+from contextlab.store.items import session_items
 from contextlab.store.models import ItemRecord, LogFile, Run, RunState, Session, View
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
@@ -134,7 +135,7 @@ def count_sessions(work: Work, sessions: Sequence[Session], since: Mapping[int, 
 
 
 def _uncounted(session: Session, since: Mapping[int, int]) -> QuerySet[ItemRecord]:
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision, tokens=None)
+    rows = session_items(session).filter(tokens=None)
     return rows.filter(position__gte=since.get(session.pk, 0))
 
 

@@ -19,7 +19,8 @@ from contextlab.core.items import KIND_CODE, Kind
 from contextlab.services import runs
 from contextlab.services.runs import Priority
 from contextlab.services.work import Outcome, Work
-from contextlab.store.models import ItemRecord, Run, RunState, SearchPiece, SearchState, Session, Workspace
+from contextlab.store.items import session_items
+from contextlab.store.models import Run, RunState, SearchPiece, SearchState, Session, Workspace
 from contextlab.store.search import Piece, write_pieces
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
@@ -94,7 +95,7 @@ def index_session(work: Work, session: Session, before: int = 0) -> int:
 def _batches(session: Session, first: int) -> Iterator[tuple[int, list[Piece]]]:
     """Pieces in the order of their items, and up to which item they go."""
     batch: list[Piece] = []
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision).order_by("position")
+    rows = session_items(session).order_by("position")
     while True:
         some = list(rows.filter(position__gte=first).values_list("kind", "tool", *TEXT_COLUMNS)[:ITEMS])
         if not some:

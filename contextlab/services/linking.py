@@ -12,7 +12,8 @@ from django.db.models import Count, Q, Sum
 
 from contextlab.core.items import KIND_CODE, Kind
 from contextlab.store.bulk import Changes, update_changed
-from contextlab.store.models import ItemRecord, LinkRecord, Session, StepRecord
+from contextlab.store.items import session_items
+from contextlab.store.models import LinkRecord, Session, StepRecord
 
 SHARED_IDS = frozenset({"claude-code"})
 """Formats whose item ids are unique in the world: only there two sessions that begin with the same items are forks."""
@@ -183,7 +184,7 @@ def _usage_behind(session: Session, steps: int) -> dict[str, int | None]:
 
 
 def _items(session: Session) -> Any:
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision)
+    rows = session_items(session)
     return rows.exclude(kind=KIND_CODE[Kind.UI])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlab.store.models import ItemRecord, Session
+from contextlab.store.items import session_items
+from contextlab.store.models import Session
 from contextlab.store.texts import TEXT_COLUMNS, read_texts
 
 STRETCH = 500
@@ -26,10 +27,5 @@ class SessionTexts:
 
     def _read(self, position: int) -> None:
         session, self._first = self._session, position - position % STRETCH
-        rows = ItemRecord.objects.filter(
-            session=session,
-            revision=session.revision,
-            position__gte=self._first,
-            position__lt=self._first + STRETCH,
-        )
+        rows = session_items(session).filter(position__gte=self._first, position__lt=self._first + STRETCH)
         self._texts = read_texts(session.pk, session.revision, rows.values_list(*TEXT_COLUMNS))

@@ -27,7 +27,8 @@ from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.compaction.shown import Run, joined_runs, show, write_report, write_spans
 from contextlab.services.compaction.stored import pack
 from contextlab.services.work import Work
-from contextlab.store.models import CompactionJob, ItemRecord, MemoryVersion, Session, View
+from contextlab.store.items import session_items
+from contextlab.store.models import CompactionJob, MemoryVersion, Session, View
 from contextlab.store.offloads import DjangoOffloadStore
 
 UNSUPPORTED = "no_user_item"
@@ -217,7 +218,7 @@ def _flags(held: Held, result: CompactResult) -> list[dict[str, str]]:
     if not (claims := claims_of(result)):
         return []
     names = sorted({name for _, line in claims for name in line.items})[:MOST_NAMED]
-    records = ItemRecord.objects.filter(session=held.session, revision=held.session.revision)
+    records = session_items(held.session)
     rows = records.filter(native_id__in=names, kind=KIND_CODE[Kind.USER], injected__in=["", *OWN_WORDS])
     said = words_of_user(held.snapshot.items) | set(rows.values_list("native_id", flat=True))
     return [

@@ -16,7 +16,8 @@ from contextlab.importers import read_file
 from contextlab.importers.base import Source
 from contextlab.services.ingest.moments import moment
 from contextlab.services.ingest.rows import content, same_values, short_id
-from contextlab.store.models import ItemRecord, LogFile, Session
+from contextlab.store.items import session_items
+from contextlab.store.models import LogFile, Session
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -91,7 +92,7 @@ def _wins(rival: _Rival) -> bool:
 
 
 def _stored(session: Session) -> list[tuple[str, bytes]]:
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision).order_by("position")
+    rows = session_items(session).order_by("position")
     return [(native, bytes(digest)) for native, digest in rows.values_list("native_id", "content_hash")]
 
 

@@ -7,7 +7,8 @@ from typing import Any, Self
 import zstandard
 
 from contextlab.services.ingest.rows import SAME_COLUMNS
-from contextlab.store.models import ItemRecord, Session, TextSegment
+from contextlab.store.items import session_items
+from contextlab.store.models import Session, TextSegment
 
 CHUNK = 2000
 _PLACE = ("text_segment", "text_offset", "text_length")
@@ -19,7 +20,7 @@ class StoredItems:
     def __init__(self, session: Session, count: int | None = None) -> None:
         """`count` is given where it is known."""
         self._session = session
-        self._rows = ItemRecord.objects.filter(session=session, revision=session.revision)
+        self._rows = session_items(session)
         self._chunk: list[tuple[Any, ...]] = []
         self._start = 0
         self._last: tuple[Any, ...] | None = None

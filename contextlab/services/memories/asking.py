@@ -14,7 +14,8 @@ from contextlab.core.memory_keeping.prompts import MOST_CHARS, OBSERVE, SUMMARIS
 from contextlab.services import runs
 from contextlab.services.compaction.models import model_status
 from contextlab.services.memories.settings import prompts_for, settings_of
-from contextlab.store.models import WHOLE_SESSION, ItemRecord, ObservationBatch, Run, Session
+from contextlab.store.items import session_items
+from contextlab.store.models import WHOLE_SESSION, ObservationBatch, Run, Session
 
 METHODS = ("rules", "model")
 LIKELY_OUTPUT = 500
@@ -64,7 +65,7 @@ def estimate(session: Session, summary: bool = True) -> Estimate:
 
 def _sizes(session: Session) -> dict[int, int]:
     """Tokens of each turn, counted where they are, else estimated."""
-    rows = ItemRecord.objects.filter(session=session, revision=session.revision, turn__gt=0).order_by()
+    rows = session_items(session).filter(turn__gt=0).order_by()
     sized = rows.values_list("turn").annotate(size=Sum(Coalesce("tokens", "estimate")))
     return dict(sized.values_list("turn", "size"))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contextlab.core.items import Item
-from contextlab.store.items import items_between
-from contextlab.store.models import WHOLE_SESSION, ItemRecord, Session, TurnRecord
+from contextlab.store.items import items_between, session_items
+from contextlab.store.models import WHOLE_SESSION, Session, TurnRecord
 
 MOST_ITEMS = 4_000
 """Items of one turn, or of the end of a session, that are read: memory stays bounded, whatever the log holds."""
@@ -98,7 +98,7 @@ def _hashes(
     session: Session, first: int, end: int
 ) -> Iterator[tuple[int, bytes | memoryview, int | None, int]]:
     """Position, hash, tokens and their estimate of each item of a stretch, in order."""
-    records = ItemRecord.objects.filter(session=session, revision=session.revision).order_by("position")
+    records = session_items(session).order_by("position")
     for start in range(first, end, STRETCH):
         some = records.filter(position__gte=start, position__lt=min(end, start + STRETCH))
         yield from list(some.values_list("position", "content_hash", "tokens", "estimate"))

@@ -19,9 +19,8 @@ from contextlab.services.memories.asking import ALLOW_FIRST, BadRequest
 from contextlab.services.memories.settings import settings_of, switches_of
 from contextlab.services.runs import Refused, TryAgain
 from contextlab.services.work import Outcome, Work
-from contextlab.store.items import load_items
+from contextlab.store.items import load_items, session_items
 from contextlab.store.models import (
-    ItemRecord,
     Run,
     RunState,
     Session,
@@ -121,9 +120,7 @@ def request_remembering(workspace: Workspace, user_id: str, said: str, confirm: 
 
 def request_remembering_session(session: Session, user_id: str, confirm: bool) -> tuple[Run, bool]:
     """The run in which the model keeps what the user said in a session, its newest words; raises BadRequest."""
-    rows = ItemRecord.objects.filter(
-        session=session, revision=session.revision, kind=KIND_CODE[Kind.USER], injected=""
-    )
+    rows = session_items(session).filter(kind=KIND_CODE[Kind.USER], injected="")
     talk, size = [], 0
     newest = list(rows.order_by("-position").values_list("position", flat=True)[:MOST_PROMPTS])
     for _, item in reversed(load_items(session, rows.filter(position__in=newest))):
