@@ -17,7 +17,7 @@ from contextlab.api.base import ApiView
 from contextlab.api.errors import bad_value
 from contextlab.core.errors import PolicyError
 from contextlab.queries.views import BETWEEN, can_open, views_of
-from contextlab.services.projection import open_view
+from contextlab.services.opening import open_view
 
 LONGEST = 120
 KEYS = ("policy", "branch")

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from contextlab.core.items import KIND_CODE, Kind
-from contextlab.services import projection, runs, token_counts
+from contextlab.services import opening, projection, runs, token_counts
 from contextlab.services.runs import Priority, Refused
 from contextlab.services.timelines import load_timeline
 from contextlab.services.work import Counting, Outcome, Work
@@ -110,8 +110,8 @@ def perform(work: Work) -> Outcome:
         raise Refused("The sessions were deleted.")
     sessions = list(file.sessions.filter(counted=False))
     counted = count_sessions(work, sessions)
-    sessions = projection.incomplete(file.sessions.all())
-    views = projection.recorded_views(sessions)
+    sessions = opening.incomplete(file.sessions.all())
+    views = opening.recorded_views(sessions)
     jobs = (projection.Job(session, views[session.pk], load_timeline(session)) for session in sessions)
     queued = projection.project_or_queue(work, jobs)
     return Outcome(RunState.DONE if sessions else RunState.NOOP, {"counted": counted}, queued)

@@ -22,7 +22,7 @@ from contextlab.core.timeline import UNKNOWN
 from contextlab.importers import UnreadableFile
 from contextlab.importers.base import Source
 from contextlab.importers.discover import discover
-from contextlab.services import counting, projection, runs, uploads
+from contextlab.services import counting, opening, projection, runs, uploads
 from contextlab.services.ingest import Finding, SessionWriter, examine, ingest, is_sent, remember, resumed_of
 from contextlab.services.ingest.redacting import as_stored
 from contextlab.services.ingest.resuming import Resumed
@@ -168,7 +168,7 @@ def _read(
 def _first_look(work: Work, writers: Sequence[SessionWriter]) -> None:
     """Recorded views of the first steps of new sessions: whoever opens one reads on while the rest lands."""
     sessions = [writer.session for writer in writers if writer.session is not None]
-    views = projection.recorded_views(sessions)
+    views = opening.recorded_views(sessions)
     jobs = (
         Job(writer.session, views[writer.session.pk], writer.timeline())
         for writer in writers
@@ -202,14 +202,14 @@ def _settle(work: Work, file: LogFile, written: Sequence[SessionWriter]) -> list
     at_hand = {writer.session.pk: writer for writer in written if writer.session is not None}
     changed = [writer.session for writer in at_hand.values() if writer.changed and writer.session is not None]
     keys = {session.pk for session in changed}
-    changed += [session for session in projection.incomplete(file.sessions.all()) if session.pk not in keys]
+    changed += [session for session in opening.incomplete(file.sessions.all()) if session.pk not in keys]
     with transaction.atomic():
         link_sessions(changed)
     since = {key: writer.counted_to for key, writer in at_hand.items()}
     queued, counted = counting.count_or_queue(work, file, changed, since)
-    views = projection.recorded_views(changed)
-    if is_sent(file) and not all(session.steps <= projection.LITTLE for session in changed):
-        return queued + [run for one in changed for run in projection.follow(one, [views[one.pk]])]
+    views = opening.recorded_views(changed)
+    if is_sent(file) and not all(session.steps <= opening.LITTLE for session in changed):
+        return queued + [run for one in changed for run in opening.follow(one, [views[one.pk]])]
 
     def job(session: Session) -> Job:
         writer = at_hand.get(session.pk)

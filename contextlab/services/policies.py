@@ -27,7 +27,7 @@ from contextlab.core.errors import UnknownNameError
 from contextlab.core.policy import BUILTINS, LONGEST_NAME, VERSION, Policy
 from contextlab.core.registry import POLICIES, PROJECTORS, Registry
 from contextlab.queries.policies import text_of
-from contextlab.services import projection
+from contextlab.services import opening
 from contextlab.store.bulk import lock_rows
 from contextlab.store.models import (
     CompactionJob,
@@ -151,7 +151,7 @@ def free_name(workspace: Workspace, name: str) -> str:
 
 def choose(session: Session, name: str) -> tuple[View, Run | None]:
     """The session under a policy, and the run that makes the view; raises UnknownNameError, PolicyError."""
-    return projection.open_view(session, name)
+    return opening.open_view(session, name)
 
 
 def _checked(text: str) -> Policy:
@@ -160,7 +160,7 @@ def _checked(text: str) -> Policy:
     if policy.name in BUILTINS or policy.name in PRESETS:
         message = f"{policy.name!r} comes with ContextLab; give yours another name"
         raise PolicyTextError(message, "name", line_of(text, "name"))
-    if policy.name == projection.RECORDED or _BRANCH.fullmatch(policy.name):
+    if policy.name == opening.RECORDED or _BRANCH.fullmatch(policy.name):
         message = f"{policy.name!r} is the name of another kind of view; give yours another name"
         raise PolicyTextError(message, "name", line_of(text, "name"))
     if policy.name != policy.name.strip():

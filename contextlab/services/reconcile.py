@@ -24,7 +24,7 @@ from contextlab.core.audit.evidence import Evidence, State, chains, choose, sett
 from contextlab.core.items import KINDS, Kind
 from contextlab.core.measuring.models import plain_name
 from contextlab.queries.reconcile import media_steps
-from contextlab.services import calibrations, projection, runs
+from contextlab.services import calibrations, opening, runs
 from contextlab.services.runs import Priority
 from contextlab.services.work import Outcome, Work
 from contextlab.store.models import (
@@ -85,7 +85,7 @@ def outdated() -> list[Run]:
         steps += view.steps
         if found and steps > MOST_VIEW_STEPS:
             break
-        found.append(projection.request(view.session, view, Priority.LATER))
+        found.append(opening.request(view.session, view, Priority.LATER))
     return found
 
 

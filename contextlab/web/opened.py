@@ -17,7 +17,7 @@ from contextlab.queries.live import live_name
 from contextlab.queries.runs import RunView, run_view
 from contextlab.queries.session import ViewLine, find_session, find_view
 from contextlab.queries.step import Seen
-from contextlab.services.projection import open_view
+from contextlab.services.opening import open_view
 from contextlab.store.models import Session
 from contextlab.tasks import ring
 from contextlab.web.workspace import workspace_of

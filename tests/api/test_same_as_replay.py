@@ -10,7 +10,7 @@ from contextlab.cli._policies import chosen_policy
 from contextlab.cli._reading import sources, token_counter
 from contextlab.cli._replaying import replayer_of, sessions_of, step_answer, step_items
 from contextlab.services.actions import perform
-from contextlab.services.projection import open_view
+from contextlab.services.opening import open_view
 from contextlab.services.samples import FOLDER, ensure_samples
 from contextlab.store.models import Session
 from tests.api.conftest import Api

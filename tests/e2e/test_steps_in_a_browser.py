@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from contextlab.core.items import Kind, Reason, Verdict
 from contextlab.core.spans import Span
-from contextlab.services import projection
+from contextlab.services import opening
 from contextlab.services.actions import perform
 from tests.web.made import Log, Made
 
@@ -36,7 +36,7 @@ def a_session() -> Made:
 
 
 def project(made: Made, name: str) -> None:
-    _, run = projection.open_view(made.session, name)
+    _, run = opening.open_view(made.session, name)
     if run is not None:
         perform(run)
 

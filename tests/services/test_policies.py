@@ -12,7 +12,7 @@ from contextlab.core.errors import UnknownNameError
 from contextlab.core.policy import parse_policy
 from contextlab.queries import fires
 from contextlab.queries import policies as reads
-from contextlab.services import policies, projection
+from contextlab.services import opening, policies
 from contextlab.services.actions import perform
 from contextlab.services.policy_preview import MOST_ITEMS, NoPreview, preview
 from contextlab.services.workspaces import local_workspace
@@ -46,7 +46,7 @@ def session(tmp_path: Any) -> Session:
 
 def view_of(session: Session, name: str) -> View:
     """The session's view of this name, made."""
-    _, run = projection.open_view(session, name)
+    _, run = opening.open_view(session, name)
     if run is not None:
         perform(run)
     return View.objects.get(session=session, name=name)
@@ -142,7 +142,7 @@ def test_a_session_is_seen_under_a_policy_of_ones_own(session: Session) -> None:
     view = view_of(session, "mine")
     assert StepReport.objects.get(view=view, step=session.steps).projected_entries == 2
     with pytest.raises(UnknownNameError, match="mine"):
-        projection.open_view(session, "nobody")
+        opening.open_view(session, "nobody")
 
 
 def test_views_go_with_their_policy(session: Session) -> None:
@@ -200,7 +200,7 @@ def test_compactions_of_a_view_are_exchanged_when_it_is_made_anew(session: Sessi
 def test_a_view_whose_policy_cannot_be_used_any_more_says_so(session: Session) -> None:
     """A plug-in that was taken away costs the view, with a reason, and nothing else."""
     made()
-    view, run = projection.open_view(session, "mine")
+    view, run = opening.open_view(session, "mine")
     View.objects.filter(pk=view.pk).update(
         policy={"version": 1, "name": "mine", "projector": {"kind": "gone"}}
     )

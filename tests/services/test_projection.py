@@ -4,7 +4,7 @@ import pytest
 
 from contextlab.core import UnknownNameError, builtin, replay, replay_recorded
 from contextlab.core.items import KINDS, VERDICTS
-from contextlab.services import counting, projection, reports
+from contextlab.services import counting, opening, projection, reports
 from contextlab.services.actions import perform
 from contextlab.services.chart import BUCKETS, ChartMaker, Point
 from contextlab.services.figures import BARS, Figures
@@ -83,11 +83,11 @@ def test_a_policy_view_is_made_when_it_is_opened(session, name):
     """The first look queues it, later ones find it ready."""
     from contextlab.adapters.tokens import counter
 
-    view, run = projection.open_view(session, name)
+    view, run = opening.open_view(session, name)
     assert run.state == "queued"
-    assert projection.open_view(session, name) == (view, run)
+    assert opening.open_view(session, name) == (view, run)
     perform(run)
-    again, nothing = projection.open_view(session, name)
+    again, nothing = opening.open_view(session, name)
     assert (again.pk, nothing) == (view.pk, None)
     made = replay(load_timeline(session), builtin(name), count=counter().count)
     assert stored(again) == told(made)
@@ -98,30 +98,30 @@ def test_a_policy_view_is_made_when_it_is_opened(session, name):
 def test_an_unknown_view_is_named(session):
     """The error lists those that there are."""
     with pytest.raises(UnknownNameError, match="keep-all"):
-        projection.open_view(session, "no-such-policy")
-    assert set(projection.view_names()) >= {"recorded", "last-n"}
+        opening.open_view(session, "no-such-policy")
+    assert set(opening.view_names()) >= {"recorded", "last-n"}
 
 
 def test_a_policy_view_follows_its_session(session, tmp_path):
     """A log that grew makes it stale; opening it again brings it up to date."""
-    _, run = projection.open_view(session, "last-n")
+    _, run = opening.open_view(session, "last-n")
     perform(run)
     log = busy_log(turns=13)
     (tmp_path / "s1.jsonl").write_bytes(log.data)
     grown = import_well(tmp_path / "s1.jsonl")
-    _, run = projection.open_view(grown, "last-n")
+    _, run = opening.open_view(grown, "last-n")
     assert run is not None
     perform(run)
-    view, run = projection.open_view(grown, "last-n")
+    view, run = opening.open_view(grown, "last-n")
     assert (view.steps, run) == (grown.steps, None)
 
 
 def test_a_changed_policy_of_the_package_is_projected_again(session):
     """Its hash tells."""
-    _, run = projection.open_view(session, "last-n")
+    _, run = opening.open_view(session, "last-n")
     perform(run)
     View.objects.filter(name="last-n").update(policy_hash="of an older version")
-    view, run = projection.open_view(session, "last-n")
+    view, run = opening.open_view(session, "last-n")
     assert run is not None
     assert view.policy_hash == builtin("last-n").hash
 
@@ -141,7 +141,7 @@ def test_growth_writes_only_the_reports_that_changed(tmp_path, monkeypatch):
     assert len(before & after) >= len(before) - 4
     grown = everything(session)
     View.objects.all().delete()
-    perform(projection.request(session, projection.recorded_views([session])[session.pk]))
+    perform(opening.request(session, opening.recorded_views([session])[session.pk]))
     assert everything(Session.objects.get())["recorded reports"] == grown["recorded reports"]
     assert everything(Session.objects.get())["recorded spans"] == grown["recorded spans"]
 
@@ -167,10 +167,10 @@ def test_a_projection_that_is_cut_off_is_made_whole_by_the_next(session, monkeyp
 
     monkeypatch.setattr(reports.ViewWriter, "flush", dying)
     with pytest.raises(SystemExit):
-        perform(projection.request(session, view))
+        perform(opening.request(session, view))
     assert 0 < StepReport.objects.count() < 24
     monkeypatch.setattr(reports.ViewWriter, "flush", flush)
-    perform(projection.request(session, view))
+    perform(opening.request(session, view))
     found = everything(session)
     assert found["recorded reports"] == expected["recorded reports"]
     assert found["recorded spans"] == expected["recorded spans"]
@@ -192,7 +192,7 @@ def test_of_two_who_project_one_view_the_second_starts_again(session, monkeypatc
         return timeline
 
     monkeypatch.setattr(projection, "load_timeline", meanwhile)
-    perform(projection.request(session, view))
+    perform(opening.request(session, view))
     view.refresh_from_db()
     assert (len(tries), view.stale) == (2, False)
 
@@ -207,7 +207,7 @@ def test_a_session_that_grew_during_its_projection_stays_stale(session, monkeypa
         return timeline
 
     monkeypatch.setattr(projection, "load_timeline", meanwhile)
-    perform(projection.request(session, View.objects.get()))
+    perform(opening.request(session, View.objects.get()))
     assert View.objects.get().stale
 
 

@@ -19,7 +19,7 @@ from contextlab.queries.reconcile import reconciliation
 from contextlab.services import projection, reconcile
 from contextlab.services.actions import perform
 from contextlab.services.calibrations import use_fitted
-from contextlab.services.projection import open_view
+from contextlab.services.opening import open_view
 from contextlab.services.work import Counting
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import ModelCalibration, Session, StepReport, View

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from contextlab.core.items import Kind
-from contextlab.services import projection
+from contextlab.services import opening
 from contextlab.services.actions import perform
 from tests.web.made import Log, Made
 from tests.web.pages import read
@@ -43,7 +43,7 @@ def test_every_page_is_bounded_and_no_deeper_step_costs_more(client: Client, tur
     made = large(turns)
     deep = turns - 1
     for name in VIEWS:
-        _, run = projection.open_view(made.session, name)
+        _, run = opening.open_view(made.session, name)
         assert run is not None
         perform(run)
     for name in VIEWS:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from contextlab.services import projection
+from contextlab.services import opening
 from contextlab.services.actions import perform
 from contextlab.store.models import CompactionJob, Session
 from tests.services.compaction.doing import asked, done
@@ -91,7 +91,7 @@ def test_what_made_no_memory_is_no_mark(client: Client, session: Session) -> Non
 def test_other_views_mark_their_own_only(client: Client, session: Session, hand: CompactionJob) -> None:
     """A policy's view has none of another memory's; the rest of the log on a branch has that branch's."""
     for name in ("keep-all", "branch-1:keep-all"):
-        _, run = projection.open_view(session, name)
+        _, run = opening.open_view(session, name)
         assert run is not None
         perform(run)
     assert marks(client, session, "keep-all") == []
@@ -123,7 +123,7 @@ def test_on_a_branch_the_steps_before_it_have_their_reports(
     client: Client, session: Session, hand: CompactionJob
 ) -> None:
     """Turns, the turn that the branch leaves in, and the table show what is shared with the view below."""
-    _, run = projection.open_view(session, "branch-1:keep-all")
+    _, run = opening.open_view(session, "branch-1:keep-all")
     assert run is not None
     perform(run)
     query = "?view=branch-1:keep-all"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from contextlab.services import policies, projection
+from contextlab.services import opening, policies
 from contextlab.services.actions import perform
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import PolicyCompaction, Session, View
@@ -34,7 +34,7 @@ def under(session: Session, name: str, compaction: dict[str, Any], items: int = 
         "trigger": {"kind": "items", "max_items": items},
     }  # fmt: skip
     policies.create(local_workspace(), json.dumps(document))
-    _, run = projection.open_view(session, name)
+    _, run = opening.open_view(session, name)
     assert run is not None
     perform(run)
     return list(
@@ -143,7 +143,7 @@ def test_where_a_model_would_be_needed_the_place_is_marked(
 
 def test_a_policy_that_does_not_compact_shows_no_compaction(client: Client, session: Session) -> None:
     """The log's own did not happen there either."""
-    _, run = projection.open_view(session, "keep-all")
+    _, run = opening.open_view(session, "keep-all")
     assert run is not None
     perform(run)
     page = open_page(client, session, "?view=keep-all")
@@ -157,7 +157,7 @@ def test_a_session_that_compacts_at_every_step_stays_a_small_page(client: Client
     (view,) = session.views.filter(name="recorded")
     document = policies.text_from(local_workspace(), "rule-based").replace("my rule-based", "often")
     policies.create(local_workspace(), document)
-    _, run = projection.open_view(session, "often")
+    _, run = opening.open_view(session, "often")
     assert run is not None
     perform(run)
     often = session.views.get(name="often")

@@ -17,7 +17,7 @@ from typing import Any
 from django.db import transaction
 
 from contextlab.core.policy import Policy
-from contextlab.services import projection
+from contextlab.services import opening
 from contextlab.services.compaction.requests import BadRequest
 from contextlab.services.live.auto import Evaluated, evaluate
 from contextlab.services.live.opening import check_model, read_opt_in, read_policy
@@ -73,5 +73,5 @@ def change_policy(view: View, wish: PolicyWish) -> Changed:
         LiveSession.objects.filter(view=view).update(allow_model=wish.allow_model)
     view.live.refresh_from_db()
     decision = evaluate(view)
-    queued = projection.follow(view.session, [view]) if view.session.steps else []
+    queued = opening.follow(view.session, [view]) if view.session.steps else []
     return Changed(step, decision, [*(decision.queued if decision else []), *queued])

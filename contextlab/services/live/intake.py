@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 
 from contextlab.queries.live import newest_version
-from contextlab.services import imports, projection
+from contextlab.services import imports, opening
 from contextlab.services.actions import perform
 from contextlab.services.live import log
 from contextlab.services.live.auto import Evaluated, evaluate, note_told
@@ -59,7 +59,7 @@ def take_events(view: View, body: bytes) -> Taken:
             taken.queued += taken.decision.queued
         if taken.lines.taken or own:
             view.refresh_from_db()
-            taken.queued += projection.follow(session, [view])
+            taken.queued += opening.follow(session, [view])
     newest = newest_version(view)
     if newest is not None:
         taken.version, taken.by_agent = newest.memory.version, newest.log_compaction is not None

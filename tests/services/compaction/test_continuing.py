@@ -10,7 +10,7 @@ from contextlab.queries import fates
 from contextlab.queries.fires import summary_before
 from contextlab.queries.session import find_view
 from contextlab.queries.views import can_open, find_layer, hash_of, layers, views_of
-from contextlab.services import compaction, projection, reports
+from contextlab.services import compaction, opening, reports
 from contextlab.services.actions import perform
 from contextlab.services.compaction.memory import read_memory
 from contextlab.store.models import StepRecord, StepReport, View
@@ -35,7 +35,7 @@ def session(path):
 
 def opened(session, name):
     """The view, made."""
-    _, run = projection.open_view(session, name)
+    _, run = opening.open_view(session, name)
     if run is not None:
         perform(run)
         run.refresh_from_db()
@@ -167,7 +167,7 @@ def test_what_there_is_not(session):
     """An unknown policy, an unknown branch."""
     for name in ("branch-1:nobody", "branch-9:keep-all", "branch-1"):
         with pytest.raises(UnknownNameError):
-            projection.open_view(session, name)
+            opening.open_view(session, name)
 
 
 def shown(session):

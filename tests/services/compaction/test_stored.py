@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from contextlab.queries.fires import summary_before
-from contextlab.services import policies, projection
+from contextlab.services import opening, policies
 from contextlab.services.actions import perform
 from contextlab.services.compaction.versions import restore
 from contextlab.services.workspaces import local_workspace
@@ -53,7 +53,7 @@ def session(tmp_path: Any) -> Session:
 
 def opened(session: Session) -> tuple[View, list[PolicyCompaction]]:
     """The view as it is when somebody looks, with what its policy did."""
-    _, run = projection.open_view(session, "asks")
+    _, run = opening.open_view(session, "asks")
     if run is not None:
         perform(run)
         run.refresh_from_db()
