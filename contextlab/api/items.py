@@ -13,7 +13,7 @@ from contextlab.api.base import ApiView, number_in, number_of
 from contextlab.api.errors import not_found
 from contextlab.api.paging import page
 from contextlab.api.schema import CURSOR, LIMIT, VIEW, paged, query
-from contextlab.api.shapes import ItemDetail, ItemShape, SpanShape
+from contextlab.api.step_shapes import ItemDetail, ItemShape, SpanShape
 from contextlab.core.items import VERDICTS
 from contextlab.queries import fates
 from contextlab.queries.item import item_text

@@ -15,7 +15,8 @@ from contextlab.api.errors import bad_value, not_found
 from contextlab.api.live import opened
 from contextlab.api.paging import cursor_in, link, page
 from contextlab.api.schema import CURSOR, LIMIT, VIEW, paged, query
-from contextlab.api.shapes import SessionDetail, SessionShape, StepShape, TurnShape
+from contextlab.api.shapes import SessionDetail, SessionShape
+from contextlab.api.step_shapes import StepShape, TurnShape
 from contextlab.api.steps import step_lines
 from contextlab.queries.keyset import Key
 from contextlab.queries.marks import COMPACTION_COLUMNS

@@ -16,7 +16,7 @@ from contextlab.api.errors import not_found
 from contextlab.api.paging import cursor_in, link, order_of, page
 from contextlab.api.schema import CURSOR, LIMIT, VIEW, paged, query
 from contextlab.api.seen import seen_items
-from contextlab.api.shapes import SeenItem, StepShape, report_values
+from contextlab.api.step_shapes import SeenItem, StepShape, report_values
 from contextlab.queries.keyset import Key, encode
 from contextlab.queries.step import HEAD_COLUMNS, REPORT_COLUMNS, ReportFigures, StepHead
 from contextlab.queries.views import layers
