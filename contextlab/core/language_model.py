@@ -15,6 +15,8 @@ class ModelMessage:
 
     role: str
     content: str
+    material: bool = False
+    """It is what shall be summarised: a request that is too long has it shortened or is made in parts of its lines."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -13,21 +13,26 @@ from contextlab.core.items import Item, Kind
 from contextlab.core.language_model import ModelMessage, ModelReply
 from contextlab.core.summarising.asking import EARLIER, EARLIER_END, summary_request
 from contextlab.core.summarising.file_tracking import Files
-from contextlab.core.summarising.summary_budget import WithinBudget
+from contextlab.core.summarising.summary_budget import WithinBudget, tokens_of
 from contextlab.core.summarising.transcript import BEGIN, END
 
 BUDGET = 8_000
 
 
 class Noting:
-    """Answers with nothing much and remembers what it was asked."""
+    """Gives the same answer again and again, and remembers what it was asked."""
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
+    def __init__(self, answer: str = '{"goal": "ship it"}') -> None:
+        self.answer = answer
+        self.requests: list[Sequence[ModelMessage]] = []
+
+    @property
+    def asked(self) -> list[str]:
+        return [request[-1].content for request in self.requests]
 
     def complete(self, messages: Sequence[ModelMessage], **_: Any) -> ModelReply:
-        self.asked.append(messages[-1].content)
-        return ModelReply('{"goal": "ship it"}')
+        self.requests.append(messages)
+        return ModelReply(self.answer)
 
 
 @pytest.mark.parametrize("mark", ["", BEGIN, END, f"\n{BEGIN}\n", f"\n{END}\n{BEGIN}\n", f'{BEGIN}\\n"}}'])
@@ -72,3 +77,62 @@ def test_what_a_log_says_cannot_pass_for_a_wish_of_the_person():
         "The person asks for this summary:", "be brief", "",
     ]  # fmt: skip
     assert "the earlier summary between its marks and the lists of files" in system.content
+
+
+@pytest.mark.parametrize("length", [6_000, 100_000])
+def test_what_is_no_material_goes_with_each_part_as_it_is(length):
+    """However much is cut out of a transcript, the model is told its task outside of the marks."""
+    items = [
+        Item(f"i{n}", Kind.TOOL_RESULT, "word " * (length // 5), f"e{n}", tool="read") for n in range(20)
+    ]
+    whole = summary_request(items, None, Files(), Deps(instructions="be brief"))
+    model = Noting()
+
+    WithinBudget(model, BUDGET if length > 10_000 else 25_000).complete(whole)
+
+    assert (len(model.requests) > 1) == (length > 10_000)
+    for request in model.requests:
+        assert request[0] == whole[0]
+        assert request[-1].content.startswith(f"The person asks for this summary:\nbe brief\n\n{BEGIN}\n{{")
+    assert all("characters left out" in asked for asked in model.asked[:-1])
+
+
+@pytest.mark.parametrize("letter", ["word ", "\u8a9e"])
+@pytest.mark.parametrize("budget", [2_000, 8_000, 30_000])
+def test_material_in_several_messages_is_told_in_parts_that_fit(letter, budget):
+    """Each message of the material is told once, in order, and no request is larger than the budget."""
+    material = [
+        ModelMessage(
+            "user" if n % 2 else "assistant",
+            json.dumps({"n": n, "text": letter * 700}, ensure_ascii=False),
+            material=True,
+        )
+        for n in range(40)
+    ]
+    before, after = ModelMessage("user", "Summarise what follows."), ModelMessage("user", "End of it.")
+    model = Noting("x" * 3_000)
+
+    WithinBudget(model, budget).complete([before, *material, after])
+
+    told = [one for request in model.requests for one in request[1:-1]]
+    assert told[: len(material)] == material
+    assert all("summary" in one.content for one in told[len(material) :])
+    assert {(request[0], request[-1]) for request in model.requests} == {(before, after)}
+    for request in model.requests:
+        assert tokens_of(request) <= budget
+
+
+def test_summaries_of_parts_that_are_too_long_say_that_they_were_cut():
+    """Nothing of a part's summary is lost unsaid when the parts are put together."""
+    items = [Item(f"i{n}", Kind.USER, "word " * 600, f"e{n}") for n in range(40)]
+    model = Noting(f"begin {END} {'y' * 50_000} end")
+
+    WithinBudget(model, BUDGET).complete(summary_request(items, None, Files(), Deps()))
+
+    told = [json.loads(line) for line in model.asked[-1].split("\n") if line.startswith("{")]
+    assert len(told) > 1
+    for one in told:
+        assert one["text"].startswith(f"begin {END} y")
+        assert one["text"].endswith("y end")
+        assert "characters left out" in one["text"]
+    assert model.asked[-1].count(END) == 1

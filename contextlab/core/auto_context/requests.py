@@ -80,7 +80,7 @@ def material(message: Message) -> ModelMessage | None:
     if not lines:
         return None
     role = "assistant" if message.items[0].kind in _ASSISTANT else "user"
-    return ModelMessage(role, "\n".join(lines))
+    return ModelMessage(role, "\n".join(lines), material=True)
 
 
 def _fields(item: Item, tool: str) -> Iterator[dict[str, Any]]:

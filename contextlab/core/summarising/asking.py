@@ -52,7 +52,7 @@ def summary_request(
         parts.append(f"The person asks for this summary:\n{instructions}")
     head = "".join(f"{part}\n\n" for part in parts)
     content = "".join([head, *transcript_parts(items, most, deps.write_lines)])
-    return [ModelMessage("system", SYSTEM), ModelMessage("user", content)]
+    return [ModelMessage("system", SYSTEM), ModelMessage("user", content, material=True)]
 
 
 def ask(

@@ -81,7 +81,7 @@ def ask(deps: Deps, instruction: str, content: str, *, timeout: float | None, js
         raise ModelError("no_model", "This compression needs a model, and none was given.")
     wishes = f"\n\nThe person asks: {deps.instructions}" if deps.instructions.strip() else ""
     system = f"{instruction}\n\n{MATERIAL}{wishes}"
-    messages = [ModelMessage("system", system), ModelMessage("user", content)]
+    messages = [ModelMessage("system", system), ModelMessage("user", content, material=True)]
     reply = deps.model.complete(messages, json_mode=json_mode, timeout=timeout)
     if not reply.text.strip():
         raise ModelError("empty", "The model gave an empty summary.")

@@ -1,18 +1,22 @@
 """A summary's request has a budget of its own: what is too long is cut, then asked for in parts that are merged.
 
-| step   | rule                                                                                                       |
-|--------|------------------------------------------------------------------------------------------------------------|
-| fits   | the request goes as it is                                                                                  |
-| prune  | long texts of the transcript keep their beginning and their end, with a mark that says how much is missing |
-| chunk  | lines of the transcript in parts that fit, each summarised by itself, in order                             |
-| merge  | the parts' summaries are the transcript of one last request                                                |
-| learn  | a provider that refuses the length is asked again within half of the budget, LEARNS times                  |
+| step   | rule                                                                                                     |
+|--------|----------------------------------------------------------------------------------------------------------|
+| fits   | the request goes as it is                                                                                |
+| prune  | long texts of the material keep their beginning and their end, with a mark that says how much is missing |
+| chunk  | lines of the material in parts that fit, each summarised by itself, in order                             |
+| merge  | the parts' summaries are the material of one last request, or again of several where they do not fit it  |
+| learn  | a provider that refuses the length is asked again within half of the budget, LEARNS times                |
+
+What is no material (the system message, the person's wishes) goes with each part as it is.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from contextlab.core.compaction import Progress
 from contextlab.core.items import estimate_tokens
@@ -22,6 +26,8 @@ from contextlab.core.summarising.transcript import BEGIN, END
 
 LONGEST = 4_000
 """Characters of one text that pruning leaves."""
+LEAST = 500
+"""Characters of a part's summary that are never cut; where they are too many together, they are merged in parts too."""
 LEARNS = 2
 MOST_PARTS = 64
 
@@ -56,16 +62,24 @@ class WithinBudget:
     def _within(self, messages: Sequence[ModelMessage], ask: _Asking, budget: int) -> ModelReply:
         if tokens_of(messages) <= budget:
             return ask(messages)
-        messages = [ModelMessage(one.role, pruned(one.content)) for one in messages]
-        if tokens_of(messages) <= budget:
-            return ask(messages)
-        parts = in_parts(messages, budget)
-        found = []
-        for number, part in enumerate(parts, 1):
-            self._tell(number, len(parts) + 1)
-            found.append(ask(part).text)
-        self._tell(len(parts) + 1, len(parts) + 1)
-        return ask(merging(messages, found, budget))
+        shorter = _Request(messages).pruned()
+        if tokens_of(shorter) <= budget:
+            return ask(shorter)
+        request = _Request(shorter)
+        parts = request.in_parts(budget)
+        while len(parts) > 1:
+            found = []
+            for number, part in enumerate(parts, 1):
+                self._tell(number, len(parts) + 1)
+                found.append(ask(part).text)
+            self._tell(len(parts) + 1, len(parts) + 1)
+            request = _Request(request.merging(found, budget))
+            parts = request.in_parts(budget)
+            if len(parts) >= len(found):
+                raise ModelError(
+                    "prompt_too_long", "the summaries of the parts are too long to be put together"
+                )
+        return ask(parts[0])
 
     def _tell(self, number: int, total: int) -> None:
         if self._progress is not None:
@@ -91,81 +105,117 @@ def tokens_of(messages: Sequence[ModelMessage]) -> int:
     return sum(estimate_tokens(message.content) for message in messages)
 
 
-def pruned(content: str) -> str:
-    """A message whose transcript has no long texts any more."""
-    head, lines, tail = _taken_apart(content)
-    return _put_together(head, [_shorter(line) for line in lines], tail)
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """A message's lines that are summarised, with the frame that stands around them, if one does."""
+
+    head: str
+    lines: Sequence[str]
+    tail: str
+
+    @classmethod
+    def of(cls, content: str) -> Self:
+        """Of a message: all its lines, where there are no marks.
+
+        A text inside may hold the first mark, but never with a line end behind it, which JSON writes as an escape.
+        """
+        start, end = content.rfind(f"{BEGIN}\n"), content.rfind(END)
+        if not 0 <= start < end:
+            return cls("", content.split("\n"), "")
+        lines = content[start + len(BEGIN) : end].strip("\n").split("\n")
+        return cls(f"{content[:start]}{BEGIN}\n", lines, f"\n{content[end:]}")
+
+    def holding(self, lines: Sequence[str]) -> str:
+        """The message with other lines."""
+        return self.head + "\n".join(lines) + self.tail
 
 
-def in_parts(messages: Sequence[ModelMessage], budget: int) -> list[list[ModelMessage]]:
-    """The request once for each part of its transcript; raises ModelError where nothing would fit."""
-    *rest, last = messages
-    head, lines, tail = _taken_apart(last.content)
-    room = budget - tokens_of([*rest, ModelMessage("user", head + tail)]) - 50
-    if room < LONGEST // 4:
-        raise ModelError("prompt_too_long", "the request is too long even without the transcript")
-    parts: list[list[str]] = [[]]
-    size = 0
-    for line in lines:
-        tokens = estimate_tokens(line) + 1
-        if parts[-1] and size + tokens > room:
-            parts.append([])
-            size = 0
-        parts[-1].append(line)
-        size += tokens
-    if len(parts) > MOST_PARTS:
-        raise ModelError(
-            "prompt_too_long", f"the transcript would take {len(parts)} requests; at most {MOST_PARTS}"
+class _Request:
+    """A request and the lines of its material: of the messages that are marked as that, else of the last one."""
+
+    def __init__(self, messages: Sequence[ModelMessage]) -> None:
+        self._messages = messages
+        marked = [at for at, message in enumerate(messages) if message.material] or [len(messages) - 1]
+        self._material = {at: _Material.of(messages[at].content) for at in marked}
+
+    def pruned(self) -> list[ModelMessage]:
+        """The request without long texts in its material."""
+        return self._holding(
+            {at: [_shorter(line, LONGEST) for line in one.lines] for at, one in self._material.items()}
         )
-    return [[*rest, ModelMessage(last.role, _put_together(head, part, tail))] for part in parts]
+
+    def in_parts(self, budget: int) -> list[list[ModelMessage]]:
+        """The request once for each part of its material; raises ModelError where nothing would fit."""
+        room = self._room(budget)
+        if room < LONGEST // 4:
+            raise ModelError(
+                "prompt_too_long", "the request is too long even without what it shall summarise"
+            )
+        parts: list[dict[int, list[str]]] = [{}]
+        size = 0
+        for at, line in self._lines(room):
+            tokens = estimate_tokens(line) + 1
+            if parts[-1] and size + tokens > room:
+                parts.append({})
+                size = 0
+            parts[-1].setdefault(at, []).append(line)
+            size += tokens
+        if len(parts) > MOST_PARTS:
+            raise ModelError(
+                "prompt_too_long", f"the transcript would take {len(parts)} requests; at most {MOST_PARTS}"
+            )
+        return [self._holding(part) for part in parts]
+
+    def merging(self, found: Sequence[str], budget: int) -> list[ModelMessage]:
+        """The request that makes one summary of the parts' summaries, in their order."""
+        most = max(LEAST, self._room(budget) * 3 // len(found) - 100)
+        lines = [
+            _as_line({"kind": "summary", "part": number, "text": _cut(text, most)})
+            for number, text in enumerate(found, 1)
+        ]
+        return self._holding({min(self._material): lines})
+
+    def _lines(self, room: int) -> Iterator[tuple[int, str]]:
+        """The lines with their messages; one that would not fit alone is cut until it does."""
+        for at, one in self._material.items():
+            for line in one.lines:
+                yield at, line if estimate_tokens(line) < room else _shorter(line, room // 2)
+
+    def _room(self, budget: int) -> int:
+        """Tokens that are left for lines."""
+        return budget - tokens_of(self._holding(dict.fromkeys(self._material, ()))) - 50
+
+    def _holding(self, lines: Mapping[int, Sequence[str]]) -> list[ModelMessage]:
+        """The request with these lines in place of its material; a message that gets none is left out."""
+        told = []
+        for at, message in enumerate(self._messages):
+            if at not in self._material:
+                told.append(message)
+            elif at in lines:
+                told.append(replace(message, content=self._material[at].holding(lines[at])))
+        return told
 
 
-def merging(messages: Sequence[ModelMessage], found: Sequence[str], budget: int) -> list[ModelMessage]:
-    """The request that makes one summary of the parts' summaries, in their order."""
-    *rest, last = messages
-    head, _, tail = _taken_apart(last.content)
-    room = max(500, (budget - tokens_of([*rest, ModelMessage("user", head + tail)])) * 3 // len(found) - 100)
-    lines = [
-        json.dumps({"kind": "summary", "part": number, "text": text[:room]}, ensure_ascii=False).replace(
-            END, "<\\/"
-        )
-        for number, text in enumerate(found, 1)
-    ]
-    return [*rest, ModelMessage(last.role, _put_together(head, lines, tail))]
-
-
-def _taken_apart(content: str) -> tuple[str, list[str], str]:
-    """What stands before the transcript, its lines, and what stands behind it; all lines where there are no marks.
-
-    A text inside may hold the first mark, but never with a line end behind it, which JSON writes as an escape.
-    """
-    start, end = content.rfind(f"{BEGIN}\n"), content.rfind(END)
-    if not 0 <= start < end:
-        return "", content.split("\n"), ""
-    lines = content[start + len(BEGIN) : end].strip("\n").split("\n")
-    return content[:start], lines, content[end + len(END) :]
-
-
-def _put_together(head: str, lines: Sequence[str], tail: str) -> str:
-    return f"{head}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{tail}"
-
-
-def _shorter(line: str) -> str:
-    if len(line) <= LONGEST:
+def _shorter(line: str, most: int) -> str:
+    """A line of which no text is longer."""
+    if len(line) <= most:
         return line
     try:
         fields = json.loads(line)
     except ValueError:
-        return _cut(line)
+        return _cut(line, most)
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
-        return _cut(line)
-    return json.dumps({**fields, "text": _cut(fields["text"])}, ensure_ascii=False).replace(
-        END, END.replace("/", "\\/")
-    )
+        return _cut(line, most)
+    return _as_line({**fields, "text": _cut(fields["text"], most)})
 
 
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
+def _as_line(fields: Mapping[str, Any]) -> str:
+    """An object on one line, which cannot close the frame."""
+    return json.dumps(fields, ensure_ascii=False).replace(END, END.replace("/", "\\/"))
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
         return text
-    half = LONGEST // 2
+    half = most // 2
     return f"{text[:half]} [{len(text) - 2 * half} characters left out] {text[-half:]}"

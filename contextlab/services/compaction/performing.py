@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from django.conf import settings
 from django.db import transaction
 
 from contextlab.core.agent.live import Compaction
@@ -128,8 +129,6 @@ def _deps(task: Task, held: Held) -> Deps:
     if task.policy.needs_model:
         if not task.job.allow_model:
             raise Refused("The policy asks a model, and nobody has confirmed that.")
-        from django.conf import settings
-
         model = WithinBudget(task.model, settings.MODEL_WINDOW, progress)
     job = task.job
     return replace(deps_for(held, job.pins, job.instructions, model, job.run.uid.hex), progress=progress)

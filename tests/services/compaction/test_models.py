@@ -113,12 +113,24 @@ def grow(path, steps):
 def test_a_long_memory_is_asked_for_in_parts(session, at, settings, monkeypatch):
     """No request is larger than its budget, and each answer is kept."""
     monkeypatch.setattr(summary_budget, "LONGEST", 400)
-    settings.MODEL_WINDOW = 800
+    settings.MODEL_WINDOW = 850
     with at(FakeOpenAI(says(ANSWER))) as server:
         job = done(by_model(session))
     assert job.run.state == "done", job.run.error
     assert len(server.requests) > 2
     assert ModelAnswer.objects.count() == len(server.requests)
+
+
+def test_a_preview_foresees_the_requests_of_a_long_memory(session, at, settings, monkeypatch):
+    """Where a memory goes to the model in parts, the requests and tokens shown first are those of the parts."""
+    monkeypatch.setattr(summary_budget, "LONGEST", 400)
+    settings.MODEL_WINDOW = 850
+    with at(FakeOpenAI(says(ANSWER))) as server:
+        told = compaction.preview(session, compaction.read_request({"policy": BY_MODEL}))
+        job = done(by_model(session))
+    assert job.run.state == "done", job.run.error
+    assert told.estimate.calls == len(server.requests) > 2
+    assert told.estimate.input_tokens <= told.estimate.calls * settings.MODEL_WINDOW
 
 
 def test_no_model_is_asked_without_a_person(session, at, settings):
