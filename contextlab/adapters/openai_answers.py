@@ -11,6 +11,7 @@
 | 429                                                  | rate_limited, with the time to wait            |
 | 500, 502, 503, 529 and other 5xx                     | overloaded, with the time to wait              |
 | no text                                              | empty                                          |
+| a text that was cut off                              | no error: a reply that says so                 |
 | anything else, a redirect, HTML, cut JSON            | bad_answer                                     |
 """
 
@@ -33,6 +34,8 @@ _QUOTA = re.compile(
     r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credits?)", re.IGNORECASE
 )
 _FILTER = re.compile(r"content[_ ](?:policy|filter)|content management policy|safety system", re.IGNORECASE)
+_CUT = ("length", "content_filter")
+"""Why an answer with a text in it ends before its end."""
 _TELL = 300
 """Characters of a provider's own words that are passed on."""
 _WORDS = {
@@ -64,7 +67,7 @@ def read_answer(body: bytes, seconds: float, key: str) -> ModelReply:
     refusal = message.get("refusal")
     if not text.strip():
         _raise_for_no_text(refusal, choice.get("finish_reason"), key)
-    return ModelReply(text, _usage(document, seconds))
+    return ModelReply(text, _usage(document, seconds), choice.get("finish_reason") in _CUT)
 
 
 def read_refusal(status: int, headers: Mapping[str, str], body: bytes, key: str) -> ModelError:

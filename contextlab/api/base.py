@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from contextlab.api.errors import bad_value, handle, not_found
+from contextlab.api.parsing import TextParser
 from contextlab.queries.session import ViewLine, find_session, find_view
 from contextlab.queries.views import find_layer
 from contextlab.services.workspaces import local_workspace
@@ -42,6 +44,7 @@ class ApiView(APIView):
     """A view that answers every error in the API's own shape."""
 
     content_negotiation_class = JsonOnly
+    parser_classes: Sequence[type[BaseParser]] = (TextParser,)
 
     def get_exception_handler(self) -> Callable[..., Any]:
         """Ours, whatever the settings say."""

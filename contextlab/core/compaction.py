@@ -71,6 +71,8 @@ class CompactResult:
     usage: ModelUsage | None = None
     raw_reply: str | None = None
     """The model's answer as it came."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know of how it came about; they stand in the report."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -17,6 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+class Interrupt(Exception):  # noqa: N818 - no error: somebody wants it to stop
+    """Raised by who runs a compaction, inside of what the core calls, to stop it: the core passes it on as it is."""
+
+
 class ContextLabError(Exception):
     """Base of everything that this package raises on purpose."""
 

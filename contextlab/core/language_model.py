@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contextlab.core.errors import CompactError
+from contextlab.core.errors import CompactError, ContextLabError, Interrupt
+
+CUT_OFF = (
+    "the model's answer was cut off before its end (its limit of tokens was reached, or a filter stopped it)"
+)
 
 
 @dataclass(slots=True, frozen=True)
@@ -36,6 +40,8 @@ class ModelReply:
 
     text: str
     usage: ModelUsage = ModelUsage()
+    cut_off: bool = False
+    """It ends before its end: at a limit of tokens, or where a filter stopped it."""
 
 
 class LanguageModel(Protocol):
@@ -56,7 +62,7 @@ class LanguageModel(Protocol):
 class ModelError(CompactError):
     """A model did not answer. `kind` says why; the message is fit for people and holds no secrets.
 
-    Kinds: no_model, auth, rate_limited, overloaded, timeout, prompt_too_long, refused, empty, bad_answer,
+    Kinds: no_model, auth, rate_limited, overloaded, timeout, prompt_too_long, refused, empty, cut_off, bad_answer,
     not_allowed, unreachable.
     """
 
@@ -73,3 +79,30 @@ class ModelError(CompactError):
     def retryable(self) -> bool:
         """Whether the same request may succeed later."""
         return self.kind in ("rate_limited", "overloaded", "timeout", "unreachable", "empty")
+
+
+def ask_model(
+    model: LanguageModel,
+    messages: Sequence[ModelMessage],
+    *,
+    json_mode: bool = False,
+    max_output_tokens: int | None = None,
+    timeout: float | None = None,
+) -> ModelReply:
+    """The model's whole answer; raises ModelError, also where it was cut off, and for whatever a model raises."""
+    try:
+        reply = model.complete(
+            messages, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout
+        )
+    except (ContextLabError, Interrupt):
+        raise
+    except Exception as error:  # a model is anything that has this method
+        raise ModelError("unreachable", f"the model could not be asked: {error}") from error
+    return whole(reply)
+
+
+def whole(reply: ModelReply) -> ModelReply:
+    """The reply; raises ModelError where it was cut off."""
+    if reply.cut_off:
+        raise ModelError("cut_off", CUT_OFF)
+    return reply

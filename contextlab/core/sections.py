@@ -2,12 +2,13 @@
 
 | a reply                                  | becomes                                                       |
 |------------------------------------------|---------------------------------------------------------------|
-| JSON object, fenced or between prose     | from the first { to the last }                                |
+| JSON object, fenced or between prose     | from the first { to the last }, else the first one that is whole |
 | a scalar where a list belongs            | a list of one                                                 |
 | null or blank entries                    | left out                                                      |
 | an entry `{"text": ..., "items": [ids]}` | a line with the items that support it                         |
 | unknown keys                             | ignored                                                       |
 | an object that says nothing we know      | its own text as the summary, sections empty                   |
+| an object that says nothing at all       | an empty summary                                              |
 | anything else                            | the whole text as the summary, sections empty, `degraded`     |
 
 Reading never raises, whatever the text.
@@ -37,6 +38,8 @@ READ_AS: dict[str, str] = {
 """Section by the key a model uses. What a model cannot know by itself (changed artifacts, the sandbox) is not read from
 its answer. What it says that a person confirmed is a claim: committing/claims.py tells which of them nobody made."""
 
+MOST_BRACES = 20
+"""Braces of an answer that are looked at for the beginning of an object."""
 HEADINGS: dict[str, str] = {
     "completed": "Progress",
     "pending": "Pending",
@@ -70,7 +73,8 @@ def read_reply(text: str) -> Reading:
     sections = Sections(goal=_goal(found.get("goal")))
     for key, name in READ_AS.items():
         getattr(sections, name).extend(_lines(found.get(key)))
-    return Reading(sections, render_sections(sections) or raw)
+    said = render_sections(sections) or (raw if any(map(_lines, found.values())) else "")
+    return Reading(sections, said)
 
 
 def render_sections(sections: Sections) -> str:
@@ -109,8 +113,25 @@ def _json_object(text: str) -> tuple[dict[str, Any] | None, str]:
     try:
         found = json.loads(raw) if raw else None
     except (ValueError, RecursionError):
-        return None, raw
+        return _first_whole(text)
     return (found if isinstance(found, dict) else None), raw
+
+
+def _first_whole(text: str) -> tuple[dict[str, Any] | None, str]:
+    """The first object that is whole and has a key that is asked for, among braces of prose."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    for _ in range(MOST_BRACES):
+        if start < 0:
+            break
+        try:
+            found, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict) and (READ_AS.keys() | {"goal"}) & found.keys():
+            return found, text[start:end]
+        start = text.find("{", start + 1)
+    return None, ""
 
 
 def _goal(value: Any) -> str | None:

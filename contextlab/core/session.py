@@ -40,7 +40,13 @@ from contextlab.core.compaction import (
     Snapshot,
     Trigger,
 )
-from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
+from contextlab.core.errors import (
+    CompactError,
+    ConcurrentCompression,
+    Interrupt,
+    InvalidProjection,
+    SessionBusy,
+)
 from contextlab.core.items import Item, Kind, LiveItem
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import Offload, OffloadStore
@@ -253,7 +259,7 @@ def _asked(policy: CompactPolicy, snapshot: Snapshot, deps: Deps) -> Outcome:
     """The policy's outcome. A policy may be a stranger's: what it raises becomes a CompactError, None a noop."""
     try:
         answer = cast("Outcome | None", policy.compact(snapshot, deps))
-    except CompactError:
+    except (CompactError, Interrupt):
         raise
     except Exception as error:
         raise CompactError(f"the policy {policy.kind!r} failed: {error}") from error

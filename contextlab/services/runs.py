@@ -20,6 +20,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from contextlab.core.errors import Interrupt
 from contextlab.core.redaction import redact
 from contextlab.store.models import FINISHED, Run, RunState, Workspace
 
@@ -49,19 +50,19 @@ class Priority(IntEnum):
     LATER = 3
 
 
-class Lost(Exception):
+class Lost(Interrupt):
     """The run belongs to somebody else now (or is gone): stop, and leave everything as it is."""
 
 
-class Cancelled(Exception):
+class Cancelled(Interrupt):
     """A person asked to stop."""
 
 
-class Refused(Exception):
+class Refused(Interrupt):
     """It cannot be done, and trying again would not help; the message says why, for people."""
 
 
-class TryAgain(Exception):
+class TryAgain(Interrupt):
     """It failed in a way that may pass; the message says why, for people."""
 
     def __init__(self, message: str, after: float | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -143,3 +144,24 @@ def test_the_schema_describes_every_address(api: Api) -> None:
         paths
     )
     assert "replaced_by" in schema["components"]["schemas"]["SeenItem"]["properties"]
+
+
+@pytest.mark.parametrize(
+    "body", [rb'{"\ud800": 1}', rb'{"pins": ["\uDC00"], "name": "\ud800"}', rb'["\ud800"]']
+)
+def test_half_a_surrogate_pair_is_refused_at_every_address_that_takes_json(
+    api: Api, made, body: bytes
+) -> None:
+    """No body breaks an address by a character that neither a column nor an answer can hold."""
+    schema = api.client.get("/api/schema/").json()
+    ids = {"uid": str(made.session.uid), "number": "1", "position": "0"}
+    taken = 0
+    for path, methods in schema["paths"].items():
+        for method in {"post", "put", "patch"} & methods.keys():
+            if "application/json" not in methods[method].get("requestBody", {}).get("content", {}):
+                continue
+            address = re.sub(r"{(\w+)}", lambda found: ids.get(found[1], NOBODY), path)
+            response = api.client.generic(method.upper(), address, body, content_type="application/json")
+            assert response.status_code in (400, 404, 405), (address, response.content)
+            taken += response.status_code == 400 and response.json()["error"]["place"] == "body"
+    assert taken > 10

@@ -48,6 +48,19 @@ def test_what_is_no_object_is_the_summary(reply: str) -> None:
     assert reading.sections == Sections()
 
 
+@pytest.mark.parametrize("around", ["{0}", "In {{braces}}: {0}", "{0} (see {{x}})", "{{}} {0} {{"])
+def test_an_object_is_found_among_braces(around: str) -> None:
+    """Braces in the prose around a model's object do not hide it."""
+    reading = read_reply(around.format('{"goal":"ship","completed":["a {b} c"]}'))
+    assert (reading.sections.goal, texts(reading.sections.completed)) == ("ship", ["a {b} c"])
+
+
+@pytest.mark.parametrize("reply", ["{}", '{"goal": null, "completed": []}', '```json\n{"goal": " "}\n```'])
+def test_an_object_that_says_nothing_is_no_summary(reply: str) -> None:
+    """Empty fields alone do not become the text that stands for a memory."""
+    assert read_reply(reply).summary == ""
+
+
 def test_an_entry_may_name_its_items() -> None:
     """A line keeps the items that support it, but none that a model made up."""
     reading = read_reply('{"decisions": [{"text": "use sqlite", "items": ["i1", "i99", 3]}]}')
@@ -80,12 +93,20 @@ KEYS = st.sampled_from(
 )
 
 
+def says(value: object) -> bool:
+    """Whether a value is more than blanks and empty lists."""
+    if isinstance(value, list):
+        return any(map(says, value))
+    return bool(value.strip()) if isinstance(value, str) else value is not None
+
+
 @examples(100)
 @given(st.one_of(st.text(), st.dictionaries(KEYS, JSON).map(lambda value: f"note {json.dumps(value)} end")))
 def test_reading_never_raises(reply: str) -> None:
-    """Whatever a model writes becomes a summary, and lists of texts that are not blank."""
+    """Whatever a model writes becomes a summary if it says anything, and lists of texts that are not blank."""
     reading = read_reply(reply)
-    assert reading.summary or not reply.strip()
+    if not reading.summary and reply.strip():
+        assert not any(map(says, json.loads(reply[reply.find("{") : reply.rfind("}") + 1]).values()))
     assert all(line.text.strip() for line in reading.sections.completed)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from contextlab.core import Item, Kind, PolicyError, Reason, Verdict
 from contextlab.core.compaction import CompactPolicy, Deps, Outcome, Snapshot
-from contextlab.core.language_model import ModelError
+from contextlab.core.language_model import ModelError, ModelReply
 from contextlab.core.registry import POLICIES
 from contextlab.core.summarising.transcript import BEGIN, END, transcript
 from contextlab.core.testing import ScriptedModel
@@ -170,7 +170,42 @@ def test_what_the_model_did_not_read_is_said() -> None:
     )
     assert outcome.result is not None
     assert outcome.result.report is not None
-    assert "did not read the 1 oldest items" in outcome.result.report.notes[0]
+    assert any("did not read the 1 oldest items" in note for note in outcome.result.report.notes)
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        ("I cannot help with that.", "no JSON object"),
+        ('{"mood": "fine"}', "none of the sections"),
+        ('{"goal": "ship"}', None),
+    ],
+)
+def test_an_answer_that_was_not_asked_for_is_noted(answer: str, note: str | None) -> None:
+    """Where memory is replaced by an answer without sections, the report says so."""
+    outcome = policy("llm_summary", max_items=2).compact(Snapshot(CHAT), Deps(model=ScriptedModel([answer])))
+    assert outcome.result is not None
+    assert outcome.result.report is not None
+    assert len(outcome.result.report.notes) == (note is not None)
+    assert all(note is not None and note in told for told in outcome.result.report.notes)
+
+
+@pytest.mark.parametrize("reply", [ModelReply("{}"), ModelReply('{"goal": "sh', cut_off=True)])
+def test_an_answer_that_says_nothing_or_was_cut_off_replaces_nothing(reply: ModelReply) -> None:
+    """Memory stays as it is, and the person is told why."""
+    with pytest.raises(ModelError, match=r"says nothing|cut off"):
+        policy("llm_summary", max_items=2).compact(Snapshot(CHAT), Deps(model=ScriptedModel([reply])))
+
+
+def test_a_model_that_failed_is_named_where_rules_stand_in() -> None:
+    """With a mechanical fallback the report says what the model's fault was."""
+    outcome = policy("llm_summary", max_items=2, fallback="mechanical").compact(
+        Snapshot(CHAT),
+        Deps(model=ScriptedModel([ModelError("overloaded", "the endpoint cannot answer now")])),
+    )
+    assert outcome.result is not None
+    assert outcome.result.report is not None
+    assert outcome.result.report.notes == ["no model wrote this summary: the endpoint cannot answer now"]
 
 
 def test_an_open_turn_is_never_folded() -> None:

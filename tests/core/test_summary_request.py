@@ -10,7 +10,7 @@ import pytest
 
 from contextlab.core.compaction import Deps
 from contextlab.core.items import Item, Kind
-from contextlab.core.language_model import ModelMessage, ModelReply
+from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
 from contextlab.core.summarising.asking import EARLIER, EARLIER_END, summary_request
 from contextlab.core.summarising.file_tracking import Files
 from contextlab.core.summarising.summary_budget import WithinBudget, tokens_of
@@ -97,7 +97,7 @@ def test_what_is_no_material_goes_with_each_part_as_it_is(length):
     assert all("characters left out" in asked for asked in model.asked[:-1])
 
 
-@pytest.mark.parametrize("letter", ["word ", "\u8a9e"])
+@pytest.mark.parametrize("letter", ["word ", "\u8a9e", "\u0001"])
 @pytest.mark.parametrize("budget", [2_000, 8_000, 30_000])
 def test_material_in_several_messages_is_told_in_parts_that_fit(letter, budget):
     """Each message of the material is told once, in order, and no request is larger than the budget."""
@@ -120,6 +120,41 @@ def test_material_in_several_messages_is_told_in_parts_that_fit(letter, budget):
     assert {(request[0], request[-1]) for request in model.requests} == {(before, after)}
     for request in model.requests:
         assert tokens_of(request) <= budget
+
+
+@pytest.mark.parametrize("letter", ["word ", "\u8a9e", "\u0001"])
+def test_one_line_that_is_longer_than_the_budget_is_cut_until_it_fits(letter):
+    """Whatever script a text is in, no request is larger than the budget, and what is left out is said."""
+    items = [Item("i1", Kind.USER, letter * 20_000, "e1"), Item("i2", Kind.USER, "go on", "e2")]
+    model = Noting()
+
+    WithinBudget(model, 2_500).complete(summary_request(items, None, Files(), Deps()))
+
+    assert all(tokens_of(request) <= 2_500 for request in model.requests)
+    assert "characters left out" in model.asked[0]
+
+
+def test_files_and_an_earlier_summary_never_fill_a_request():
+    """The newest names and the ends of a long summary are told; what is not told is numbered."""
+    files = Files([f"src/module_{n}/file_{n}.py" for n in range(3_000)], [])
+    items = [Item(f"i{n}", Kind.USER, "word " * 600, f"e{n}") for n in range(40)]
+    model = Noting()
+
+    WithinBudget(model, 32_000).complete(summary_request(items, "begin " * 40_000 + "end", files, Deps()))
+
+    assert all(tokens_of(request) <= 32_000 for request in model.requests)
+    assert "of 3,000) [" in model.asked[0]
+    assert "file_2999.py" in model.asked[0]
+    assert "file_0.py" not in model.asked[0]
+    assert "characters left out here" in model.asked[0]
+
+
+def test_a_part_without_an_answer_is_no_summary():
+    """Where a model says nothing of one part, memory stays as it is: the part would be lost."""
+    items = [Item(f"i{n}", Kind.USER, "word " * 600, f"e{n}") for n in range(40)]
+
+    with pytest.raises(ModelError, match="nothing to part 1"):
+        WithinBudget(Noting(" "), BUDGET).complete(summary_request(items, None, Files(), Deps()))
 
 
 def test_summaries_of_parts_that_are_too_long_say_that_they_were_cut():

@@ -13,9 +13,8 @@ from contextlab.core.auto_context.plan import plan_hint, without_plan_tools
 from contextlab.core.auto_context.prompts import END_OF_MATERIAL, PROMPTS, size_requirement
 from contextlab.core.auto_context.tags import without_tags
 from contextlab.core.compaction import Deps
-from contextlab.core.errors import ContextLabError
 from contextlab.core.items import Item, Kind
-from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.core.language_model import ModelError, ModelMessage, ModelUsage, ask_model
 from contextlab.core.projecting.stand_ins import attachment
 
 _ASSISTANT = frozenset({Kind.ASSISTANT, Kind.REASONING, Kind.TOOL_CALL})
@@ -42,7 +41,10 @@ def summary_of(
         raise ModelError("no_model", f"the strategy {strategy} needs a model, and none is set")
     if deps.progress is not None:
         deps.progress(strategy)
-    reply = _call(deps.model, request(messages, strategy, options, deps, size), options)
+    asked = request(messages, strategy, options, deps, size)
+    reply = ask_model(
+        deps.model, asked, max_output_tokens=options.max_output_tokens, timeout=options.timeout_seconds
+    )
     text = without_tags(reply.text) if options.safe else reply.text
     if options.safe and not text:
         raise ModelError("empty", "the model answered with nothing")
@@ -95,14 +97,3 @@ def _fields(item: Item, tool: str) -> Iterator[dict[str, Any]]:
         fields["error"] = True
     media = [attachment(one.type, one.mime) for one in item.media]
     yield fields | {"text": "\n".join([item.text, *media]) if media else item.text}
-
-
-def _call(model: LanguageModel, asked: Sequence[ModelMessage], options: AutoContextOptions) -> ModelReply:
-    try:
-        return model.complete(
-            asked, max_output_tokens=options.max_output_tokens, timeout=options.timeout_seconds
-        )
-    except ContextLabError:
-        raise
-    except Exception as error:  # a model is anything that has this method
-        raise ModelError("unreachable", f"the model could not be asked: {error}") from error

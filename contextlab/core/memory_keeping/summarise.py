@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from contextlab.core.budget import Mode
-from contextlab.core.language_model import LanguageModel, ModelMessage
+from contextlab.core.language_model import LanguageModel, ModelMessage, whole
 from contextlab.core.memory_keeping.user_memories import UserMemory
 
 PROMPT = """You are given memories that an assistant keeps about one user, as a numbered list. Write one text that says
@@ -37,13 +37,12 @@ def summarise(
     mode: Mode = "safe",
     timeout: float | None = None,
 ) -> list[UserMemory]:
-    """One memory that stands for all; raises ValueError, or whatever the model raises."""
+    """One memory that stands for all; raises ValueError, ModelError for a cut answer, and what the model raises."""
     owner = _owner(memories, mode)
     texts = [memory.memory.strip() for memory in memories if memory.memory.strip()]
     numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
-    answer = model.complete(
-        [ModelMessage("system", PROMPT), ModelMessage("user", numbered)], timeout=timeout
-    ).text
+    asked = [ModelMessage("system", PROMPT), ModelMessage("user", numbered)]
+    answer = whole(model.complete(asked, timeout=timeout)).text
     topics = tuple(dict.fromkeys(topic for memory in memories for topic in memory.topics or ()))
     one = UserMemory(
         new_id("memory"), (answer or "").strip() or " ".join(texts), owner, topics or None, None,

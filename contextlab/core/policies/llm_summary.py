@@ -25,11 +25,11 @@ from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, S
 from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Item
-from contextlab.core.language_model import ModelMessage, ModelReply
+from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
 from contextlab.core.measuring.figures import Figures
 from contextlab.core.measuring.memory_size import snapshot_starts
 from contextlab.core.policies.structured_summary import by_entries, more_entries
-from contextlab.core.sections import keep_known_items, read_reply
+from contextlab.core.sections import is_empty, keep_known_items, read_reply
 from contextlab.core.summarising.asking import SHORT, ask, is_too_long, summary_request
 from contextlab.core.summarising.cut import Entries, safe_cut, turn_boundary
 from contextlab.core.summarising.file_tracking import Files, cumulative, files_of
@@ -37,6 +37,8 @@ from contextlab.core.summarising.local_summary import local_summary
 from contextlab.core.summarising.outcomes import NOTHING, nothing_done, pinned_ids, replaced_by_summary
 
 OPTIONS = ("max_items", "max_output_tokens", "timeout_seconds", "fallback")
+PROSE = "the model's answer was no JSON object: all of its text is the summary"
+NO_SECTION = "the model's answer has none of the sections that were asked for: its text is the summary"
 STUB = "Compaction summary unavailable (LLM summarization failed). {} items were summarized."
 """Reference mode only: what the original writes over memory when its model fails."""
 
@@ -101,10 +103,12 @@ class LlmSummary:
     def _result(self, snapshot: Snapshot, covered: Sequence[Item], files: Files, deps: Deps) -> CompactResult:
         try:
             reply = self._ask(snapshot, covered, files, deps)
-        except CompactError:
+        except CompactError as error:
             if self.fallback != "mechanical":
                 raise
-            return local_summary(snapshot, covered, files, "mechanical_fallback")
+            result = local_summary(snapshot, covered, files, "mechanical_fallback")
+            result.notes.append(f"no model wrote this summary: {error}")
+            return result
         return read_result(reply, covered, files)
 
     def _ask(self, snapshot: Snapshot, covered: Sequence[Item], files: Files, deps: Deps) -> ModelReply:
@@ -140,8 +144,10 @@ POLICY = LlmSummary
 
 
 def read_result(reply: ModelReply, covered: Sequence[Item], files: Files) -> CompactResult:
-    """A model's answer as a result."""
+    """A model's answer as a result; raises ModelError for one that says nothing."""
     reading = read_reply(reply.text)
+    if not reading.summary.strip():
+        raise ModelError("bad_answer", "the model's answer says nothing")
     keep_known_items(reading.sections, frozenset([item.id for item in covered]))
     if reading.sections.user_confirmations:
         reading.summary = marked(reading.sections, words_of_user(covered))
@@ -154,4 +160,5 @@ def read_result(reply: ModelReply, covered: Sequence[Item], files: Files) -> Com
         strategy=LlmSummary.kind,
         usage=reply.usage,
         raw_reply=reply.text,
+        notes=[PROSE] if reading.degraded else [NO_SECTION] if is_empty(reading.sections) else [],
     )

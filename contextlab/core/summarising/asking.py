@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
+from itertools import accumulate
 
 from contextlab.core.compaction import Deps
-from contextlab.core.errors import ContextLabError
 from contextlab.core.items import Item
-from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.core.language_model import ModelError, ModelMessage, ModelReply, ModelUsage, ask_model
 from contextlab.core.summarising.file_tracking import Files
 from contextlab.core.summarising.overflow import is_overflow
-from contextlab.core.summarising.transcript import LONGEST, transcript_parts
+from contextlab.core.summarising.transcript import LONGEST, shortened, transcript_parts
 
 _NO_JSON_MODE = re.compile(r"response_format|json.?mode", re.IGNORECASE)
 
@@ -33,6 +34,10 @@ Write nothing that the transcript or the earlier summary does not say. Leave out
 """What a summarising model is told."""
 
 
+MOST_EARLIER = 40_000
+"""Characters of an earlier summary that are shown; of a longer one its beginning and its end."""
+MOST_NAMES = 8_000
+"""Characters of names of files that are listed."""
 SHORT = 2_000
 """Characters that are shown of a call or a result where the whole request was too long."""
 
@@ -43,7 +48,7 @@ def summary_request(
     """The messages of a request for a summary of the items; `most` characters of each call and result."""
     parts = []
     if earlier and earlier.strip():
-        parts.append(f"{EARLIER}\n{_inside(earlier.strip())}\n{EARLIER_END}")
+        parts.append(f"{EARLIER}\n{_inside(shortened(earlier.strip(), MOST_EARLIER))}\n{EARLIER_END}")
     if files.read:
         parts.append(f"Files read so far: {_listed(files.read)}")
     if files.modified:
@@ -62,18 +67,19 @@ def ask(
     max_output_tokens: int | None = None,
     timeout: float | None = None,
 ) -> ModelReply:
-    """The model's answer; raises ModelError, also for a blank answer and for whatever else a model raises.
+    """The model's answer; raises ModelError as `ask_model` does, and for a blank answer.
 
     An endpoint that refuses JSON mode is asked once more without it.
     """
     if deps.model is None:
         raise ModelError("no_model", "no model is set that could write a summary")
+    asked = partial(ask_model, deps.model, messages, max_output_tokens=max_output_tokens, timeout=timeout)
     try:
-        reply = _call(deps.model, messages, True, max_output_tokens, timeout)
+        reply = asked(json_mode=True)
     except ModelError as error:
         if not _NO_JSON_MODE.search(str(error)):
             raise
-        reply = _call(deps.model, messages, False, max_output_tokens, timeout)
+        reply = asked(json_mode=False)
     if not reply.text.strip():
         raise ModelError("empty", "the model answered with nothing")
     return reply
@@ -103,25 +109,14 @@ def _inside(earlier: str) -> str:
 
 
 def _listed(files: Sequence[str]) -> str:
-    """Names that calls gave, in quotes and on one line: none can pass for a heading of the request."""
-    return json.dumps(files, ensure_ascii=False)
+    """Names that calls gave, in quotes and on one line: none can pass for a heading of the request.
 
-
-def _call(
-    model: LanguageModel,
-    messages: Sequence[ModelMessage],
-    json_mode: bool,
-    max_output_tokens: int | None,
-    timeout: float | None,
-) -> ModelReply:
-    try:
-        return model.complete(
-            messages, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout
-        )
-    except ContextLabError:
-        raise
-    except Exception as error:  # a model is anything that has this method
-        raise ModelError("unreachable", f"the model could not be asked: {error}") from error
+    Of very many the newest: the list goes with each part of a long request. The result keeps all.
+    """
+    sizes = accumulate(len(name) for name in reversed(files))
+    most = sum(size <= MOST_NAMES for size in sizes)
+    told = json.dumps(files[len(files) - most :], ensure_ascii=False)
+    return told if most == len(files) else f"(the newest {most:,} of {len(files):,}) {told}"
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -20,7 +20,14 @@ from dataclasses import dataclass, field
 from contextlab.core.compaction import Compressor, Deps
 from contextlab.core.errors import EmptySummary, InvalidProjection, PolicyError, UnknownNameError
 from contextlab.core.items import Item, Kind
-from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
+from contextlab.core.language_model import (
+    LanguageModel,
+    ModelError,
+    ModelMessage,
+    ModelReply,
+    ModelUsage,
+    ask_model,
+)
 from contextlab.core.summarising.asking import added
 
 _BATCH = (Kind.TOOL_CALL, Kind.REASONING)
@@ -82,7 +89,7 @@ def ask(deps: Deps, instruction: str, content: str, *, timeout: float | None, js
     wishes = f"\n\nThe person asks: {deps.instructions}" if deps.instructions.strip() else ""
     system = f"{instruction}\n\n{MATERIAL}{wishes}"
     messages = [ModelMessage("system", system), ModelMessage("user", content, material=True)]
-    reply = deps.model.complete(messages, json_mode=json_mode, timeout=timeout)
+    reply = ask_model(deps.model, messages, json_mode=json_mode, timeout=timeout)
     if not reply.text.strip():
         raise ModelError("empty", "The model gave an empty summary.")
     return reply.text

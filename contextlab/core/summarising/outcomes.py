@@ -28,7 +28,7 @@ def replaced_by_summary(
     fates.update((item.id, fate_kept(item, deps)) for item in kept)
     memory = Snapshot(kept, result.summary, result, snapshot.version)
     result.report = result.report or compaction_report(snapshot, memory, len(covered), deps.count)
-    result.report.notes += _unanswered(snapshot, covered)
+    result.report.notes += [*result.notes, *_unanswered(snapshot, covered)]
     ids = tuple([name for name in names if name in covered])
     return Outcome(result, memory=memory, fates=fates, covered=ids)
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from contextlab.core.compaction import Progress
 from contextlab.core.items import estimate_tokens
-from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply
+from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ask_model
 from contextlab.core.summarising.asking import is_too_long
 from contextlab.core.summarising.transcript import BEGIN, END
 
@@ -72,6 +72,10 @@ class WithinBudget:
             for number, part in enumerate(parts, 1):
                 self._tell(number, len(parts) + 1)
                 found.append(ask(part).text)
+                if not found[-1].strip():
+                    raise ModelError(
+                        "empty", f"the model answered with nothing to part {number} of {len(parts)}"
+                    )
             self._tell(len(parts) + 1, len(parts) + 1)
             request = _Request(request.merging(found, budget))
             parts = request.in_parts(budget)
@@ -95,8 +99,12 @@ class _Asking:
         self._model, self._json_mode, self._most, self._timeout = model, json_mode, most, timeout
 
     def __call__(self, messages: Sequence[ModelMessage]) -> ModelReply:
-        return self._model.complete(
-            messages, json_mode=self._json_mode, max_output_tokens=self._most, timeout=self._timeout
+        return ask_model(
+            self._model,
+            messages,
+            json_mode=self._json_mode,
+            max_output_tokens=self._most,
+            timeout=self._timeout,
         )
 
 
@@ -179,7 +187,7 @@ class _Request:
         """The lines with their messages; one that would not fit alone is cut until it does."""
         for at, one in self._material.items():
             for line in one.lines:
-                yield at, line if estimate_tokens(line) < room else _shorter(line, room // 2)
+                yield at, _fitting(line, room)
 
     def _room(self, budget: int) -> int:
         """Tokens that are left for lines."""
@@ -194,6 +202,15 @@ class _Request:
             elif at in lines:
                 told.append(replace(message, content=self._material[at].holding(lines[at])))
         return told
+
+
+def _fitting(line: str, room: int) -> str:
+    """A line of so many tokens at most: in some scripts a letter is one, and JSON writes some letters as six."""
+    most = LONGEST
+    while estimate_tokens(line) >= room and most > 1:
+        most //= 2
+        line = _shorter(line, most)
+    return line
 
 
 def _shorter(line: str, most: int) -> str:

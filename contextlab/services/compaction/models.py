@@ -9,11 +9,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 from contextlab.adapters.model_hosts import HostRule
 from contextlab.core.language_model import LanguageModel, ModelError, ModelMessage, ModelReply, ModelUsage
 from contextlab.services.compaction.costs import COSTS, note_costs
+from contextlab.services.runs import TryAgain
 from contextlab.services.work import Work
 from contextlab.store.models import CompactionJob, ModelAnswer
 
@@ -106,22 +107,30 @@ class KeepingModel:
         max_output_tokens: int | None = None,
         timeout: float | None = None,
     ) -> ModelReply:
-        """The kept answer, else the model's. Outside of any transaction; raises ModelError, Lost, Cancelled."""
+        """The kept answer, else the model's. Outside of any transaction; raises ModelError, or an Interrupt."""
+        try:
+            return self._complete(messages, json_mode, max_output_tokens, timeout or TIMEOUT)
+        except DatabaseError as error:  # which is no fault of the model
+            raise TryAgain(f"The database failed: {type(error).__name__}: {error}") from error
+
+    def _complete(
+        self, messages: Sequence[ModelMessage], json_mode: bool, most: int | None, timeout: float
+    ) -> ModelReply:
         self.asked += 1
-        name = _name_of(messages, max_output_tokens)
+        name = _name_of(messages, most)
         kept = ModelAnswer.objects.filter(job=self._job, request=name).first()
         if kept is None:
             self._work.still_ours(f"asking the model (request {self.asked})")
             self._model = self._model or open_model()
             reply = self._model.complete(
-                messages, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout or TIMEOUT
+                messages, json_mode=json_mode, max_output_tokens=most, timeout=timeout
             )
-            row = {"text": _storable(reply.text), "usage": asdict(reply.usage)}
+            row = {"text": _storable(reply.text), "usage": asdict(reply.usage), "cut_off": reply.cut_off}
             kept = self._keep(name, row)
         usage = ModelUsage(**kept.usage)
         self.usages.append(usage)
         self._work.still_ours("reading the answer")
-        return ModelReply(kept.text, usage)
+        return ModelReply(kept.text, usage, kept.cut_off)
 
     def _keep(self, name: str, row: dict[str, Any]) -> ModelAnswer:
         """The answer as it is stored; where somebody else stored one meanwhile, theirs."""

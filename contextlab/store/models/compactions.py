@@ -99,6 +99,8 @@ class ModelAnswer(models.Model):
     """sha256 (hex) of the request."""
     text = models.TextField()
     usage = models.JSONField(default=dict)
+    cut_off = models.BooleanField(default=False)
+    """It ends before its end: it cost what it cost, and is no summary."""
     answered_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

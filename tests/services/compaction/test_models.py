@@ -1,12 +1,14 @@
 """A model that misbehaves: the run ends in the right state and memory stays; a kept answer is not asked for again."""
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from contextlab.adapters.prices import price_of
+from contextlab.core.language_model import ModelReply
 from contextlab.core.summarising import summary_budget
 from contextlab.services import compaction, runs
-from contextlab.services.compaction import BadRequest, performing
+from contextlab.services.compaction import BadRequest, models, performing
 from contextlab.services.work import execute
 from contextlab.store.models import MemoryVersion, ModelAnswer, Run, View
 from tests.importers.claude_log import text
@@ -40,6 +42,9 @@ WAYS = {
     "empty": (says(""), "queued"),
     "refusal": (refuses("I will not"), "failed"),
     "shape": (answers({"choices": "none"}), "failed"),
+    "cut off": (says(ANSWER[:20], "length"), "failed"),
+    "filtered": (says(ANSWER, "content_filter"), "failed"),
+    "says nothing": (says("{}"), "failed"),
     "large": (pours(5_000_000), "failed"),
     "too long": (fails(400, "maximum context length is 4097 tokens"), "failed"),
 }
@@ -131,6 +136,56 @@ def test_a_preview_foresees_the_requests_of_a_long_memory(session, at, settings,
     assert job.run.state == "done", job.run.error
     assert told.estimate.calls == len(server.requests) > 2
     assert told.estimate.input_tokens <= told.estimate.calls * settings.MODEL_WINDOW
+
+
+def test_an_answer_that_was_cut_off_is_paid_and_no_summary(session, at, monkeypatch):
+    """What it cost is told; an attempt behind a crash reads the same answer and says the same."""
+    keep = models.KeepingModel._keep
+
+    def dies_behind(self, *row):
+        keep(self, *row)
+        raise ZeroDivisionError
+
+    with at(FakeOpenAI(says(ANSWER[:20], "length"))) as server:
+        run = by_model(session)
+        with monkeypatch.context() as patched:
+            patched.setattr(models.KeepingModel, "_keep", dies_behind)
+            assert done(run).run.state == "queued"
+        Run.objects.filter(pk=run.pk).update(not_before=None)
+        job = done(run)
+    assert (job.run.state, len(server.requests)) == ("failed", 1)
+    assert "cut off before its end" in job.run.error
+    assert (job.usage["output_tokens"], job.raw_reply) == (30, ANSWER[:20])
+    assert not View.objects.filter(kind="branch").exists()
+
+
+def test_who_stops_a_compaction_finds_no_error_in_it(session, at, monkeypatch):
+    """A run that a person cancels while the model is asked is cancelled, not failed."""
+
+    class Stopping:
+        def complete(self, messages, **_):
+            runs.cancel(Run.objects.get(kind="compact"))
+            return ModelReply(ANSWER)
+
+    monkeypatch.setattr(models, "open_model", Stopping)
+    with at(FakeOpenAI(says(ANSWER))):
+        job = done(by_model(session))
+    assert (job.run.state, job.run.error) == ("cancelled", "")
+    assert not View.objects.filter(kind="branch").exists()
+
+
+def test_a_database_that_fails_is_not_called_the_model(session, at, monkeypatch):
+    """The run is tried again and says what failed."""
+
+    def fails_to_keep(*_):
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(models.KeepingModel, "_keep", fails_to_keep)
+    with at(FakeOpenAI(says(ANSWER))):
+        job = done(by_model(session))
+    assert job.run.state == "queued"
+    assert "model" not in job.run.error
+    assert "database" in job.run.error
 
 
 def test_no_model_is_asked_without_a_person(session, at, settings):
