@@ -61,6 +61,11 @@ class ShownResult:
     lines: int
 
     @property
+    def structured(self) -> bool:
+        """Whether it says more than files, which calls name of themselves."""
+        return any(section.form != "files" for section in self.sections)
+
+    @property
     def words(self) -> str:
         """What there is in it, in one line: `goal, 5 sections, 2 file lists`."""
         forms = [section.form for section in self.sections]

@@ -330,6 +330,21 @@ def test_a_session_without_any(client: Client) -> None:
     assert "None yet" in read(client.get(made.url("/compactions"))).text
 
 
+def test_a_summary_without_sections_is_not_called_structured(client: Client, session: Any) -> None:
+    """What must be known of how a result came about stands before it; lists of files alone are no structure."""
+    tag = '<span class="tag">structured</span>'
+    job = done(asked(session, before_step=12, policy="rule-based", keep_recent=4))
+    assert tag in client.get(f"/compactions/{job.run.uid}").content.decode()
+    report = {**job.report, "notes": ["the model's answer was <no> JSON object"]}
+    CompactionJob.objects.filter(pk=job.pk).update(
+        report=report, result={"read_files": ["a.py"], "summary": "so far"}
+    )
+    page = client.get(f"/compactions/{job.run.uid}").content.decode()
+    assert tag not in page
+    result = page[page.index('id="result"') :]
+    assert result.index("was &lt;no&gt; JSON object") < result.index("a.py")
+
+
 def test_progress_names_the_stage(client: Client, session: Any, settings: Any) -> None:
     """Which stage it is at and which chunk; the stages of a model only where one is asked; why it is tried again."""
     run = asked(session, before_step=12)
