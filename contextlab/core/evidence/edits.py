@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,10 +84,18 @@ class Change:
     fate: str = ""
 
 
-def changed_artifacts(record: Record, earlier: list[Line]) -> list[Line]:
-    """Every file that was changed, in order of its last change, on top of an earlier summary's counts."""
+def changed_artifacts(
+    record: Record, earlier: list[Line], leaving: Container[str] | None = None
+) -> list[Line]:
+    """Every file that was changed, in order of its last change, on top of an earlier summary's counts.
+
+    `leaving`: only calls with these ids are counted. Those that stay are counted when they leave: what is stored of
+    them now would be added to them then.
+    """
     found = {one.path: one for one in map(Artifact.read, earlier)}
     for call in record.calls:
+        if leaving is not None and call.item.id not in leaving:
+            continue
         if call.failed or call.result is None or refused(call) or exit_code(call.output) not in (None, 0):
             continue
         for change in changes_of(call):

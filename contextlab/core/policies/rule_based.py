@@ -119,7 +119,8 @@ POLICY = RuleBased
 
 def gather(snapshot: Snapshot, covered: Sequence[Item]) -> Sections:
     """What the items that leave say, after what the last result said. All of memory is looked at: what was settled
-    in the part that stays is settled."""
+    in the part that stays is settled. Only what is counted is counted where it leaves: else each compaction of a chain
+    would count anew what stays."""
     earlier = snapshot.last_result.sections if snapshot.last_result else Sections()
     record = Record(snapshot.items)
     leaving = frozenset(item.id for item in covered)
@@ -139,7 +140,7 @@ def gather(snapshot: Snapshot, covered: Sequence[Item]) -> Sections:
         told(completed),
         told(pending),
         _once([*earlier.decisions, *told(rules(record)), *told(decisions(record))]),
-        told(changed_artifacts(record, earlier.changed_artifacts)),
+        changed_artifacts(record, earlier.changed_artifacts, leaving),
         told(failed_commands(record, earlier.failed_commands)),
         told(test_results(record, earlier.test_results)),
         _once([*earlier.user_confirmations, *(one for one in approvals(record) if one.items[0] in leaving)]),
