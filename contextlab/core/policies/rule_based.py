@@ -92,8 +92,7 @@ class RuleBased:
 
     def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
         """Summarise what stands before the newest entries; never fails."""
-        pins = pinned_ids(snapshot.items, deps)
-        covered = [item for item in coverable(snapshot.items, self.keep_recent) if item.id not in pins]
+        covered = coverable(snapshot.items, self.keep_recent, pinned_ids(snapshot.items, deps))
         if not covered:
             return nothing_done(NOTHING, snapshot, deps)
         sections = gather(snapshot, covered)
