@@ -18,6 +18,7 @@ from typing import Any
 from contextlab.core.compaction import Line
 from contextlab.core.evidence.commands import command_of, exit_code, refused
 from contextlab.core.evidence.record import Call, Record
+from contextlab.core.summarising.file_tracking import is_path
 
 _PATHS = ("file_path", "path", "filename", "filepath", "file", "notebook_path", "target_file")
 _OLD = ("old_string", "old_str", "old_text", "search", "oldText")
@@ -117,7 +118,7 @@ def changes_of(call: Call) -> Iterator[Change]:
         return
     action = call.text("command")
     path = call.text(*_PATHS)
-    if not path or len(path) > 400 or "\n" in path or action in _VIEWING:
+    if not is_path(path) or action in _VIEWING:
         return
     if not _EDITING.search(action or call.tool):
         return
@@ -163,14 +164,20 @@ def _of_patch(patch: str) -> Iterator[Change]:
         if begins and path:
             yield Change(path, did == "Add", int(did == "Update"), added, removed, fate)
         if found := _FILE.match(line):
-            did, path, added, removed = found[1], found[2].strip(), 0, 0
+            did, path, added, removed = found[1], _path(found[2]), 0, 0
             fate = "deleted" if did == "Delete" else ""
         elif found := _MOVE.match(line):
-            fate = f"moved to {found[1].strip()}"
+            fate = f"moved to {_path(found[1]) or 'elsewhere'}"
         elif line.startswith("+"):
             added += 1
         elif line.startswith("-"):
             removed += 1
+
+
+def _path(text: str) -> str:
+    """A path of a patch, empty where it can be none."""
+    path = text.strip()
+    return path if is_path(path) else ""
 
 
 def _lines(text: str) -> int:

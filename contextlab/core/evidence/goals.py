@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from contextlab.core.evidence.approvals import is_approval
 from contextlab.core.evidence.record import Record
-from contextlab.core.evidence.words import plain, same, short
+from contextlab.core.evidence.words import plain, same, short, unmarked
 
 LATEST = "Latest task: "
 WIDTH = 400
@@ -18,7 +18,7 @@ def goal(record: Record, leaving: Container[str], earlier: str | None) -> str | 
     """The goal that the items which leave speak of, after what an earlier summary says it was."""
     first, _, latest = (earlier or "").partition("\n" + LATEST)
     for item in record.said:
-        words = plain(item.text)
+        words = unmarked(plain(item.text))
         if item.id not in leaving or not words or words.startswith("/") or is_approval(words):
             continue
         if not first:

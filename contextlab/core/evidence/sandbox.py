@@ -26,6 +26,7 @@ _SERVICE = re.compile(
 )
 _COMMIT = re.compile(r"^\[([^\]\n]{1,120}) ([0-9a-f]{7,40})\] ", re.MULTILINE)
 SERVICE = "service started: "
+WIDTH = 300
 
 
 def sandbox_state(record: Record, earlier: list[Line]) -> list[Line]:
@@ -42,7 +43,7 @@ def sandbox_state(record: Record, earlier: list[Line]) -> list[Line]:
 
 def _from_text(item: Item, found: dict[str, Line]) -> None:
     if written := _WRITTEN.search(item.text[:20_000]):
-        _put(found, "working directory: " + written[1].strip(), (item.id,))
+        _put(found, "working directory: " + short(written[1], WIDTH), (item.id,))
 
 
 def _from_run(run: Run, found: dict[str, Line]) -> None:
@@ -52,7 +53,7 @@ def _from_run(run: Run, found: dict[str, Line]) -> None:
     if changed and not run.failed:
         directory = changed[-1].strip("\"'") if changed[-1].startswith(("/", '"/', "'/", "~")) else directory
     if directory:
-        _put(found, f"working directory: {directory}", ids)
+        _put(found, f"working directory: {short(directory, WIDTH)}", ids)
     if run.failed:
         return
     if _ASKS_BRANCH.search(run.command[:400]) and (branch := _BRANCH.search(call.output[:4000])):
@@ -61,7 +62,8 @@ def _from_run(run: Run, found: dict[str, Line]) -> None:
         _put(found, f"branch: {commit[1].split(' ')[0]}", ids)
         _put(found, f"last commit: {commit[2]}", ids)
     if venv := _VENV.search(run.command[:2000]):
-        _put(found, "environment: " + next((one for one in venv.groups() if one), venv[0]), ids)
+        named = next((one for one in venv.groups() if one), venv[0])
+        _put(found, "environment: " + short(named, WIDTH), ids)
     if call.arguments.get("run_in_background") is True or _SERVICE.search(run.command[:1000]):
         _put(found, SERVICE + short(run.command, 120), ids)
 

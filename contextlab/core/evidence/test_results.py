@@ -19,6 +19,8 @@ TAIL = 12_000
 """Characters at the end of an output in which closing lines are looked for."""
 ARROW = " → "
 NAMES = 5
+WIDTH = 1_000
+"""Characters that are told of how a run went."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _FAILED = re.compile(
@@ -172,7 +174,7 @@ def outcome(output: str) -> str:
 
 
 def _told(run: Run, told: str) -> str:
-    return f"{short(run.command, 140)}{ARROW}{told}"
+    return f"{short(run.command, 140)}{ARROW}{short(told, WIDTH)}"
 
 
 def _names(text: str) -> str:

@@ -13,8 +13,9 @@ _OPENED = re.compile(
     r"command-name|command-message|local-command-[a-z]+|ide_[a-z_]+|local_command_[a-z]+)\b[^<>]{0,200}>"
 )
 _ARGUMENTS = re.compile(r"</?command-args>")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _BULLET = re.compile(r"^(?:[-*+•>#]|\d{1,3}[.)])\s+")
+_MARKS = re.compile(r"\A(?:[#>*+•-]+\s+)+")
 _SPACE = re.compile(r"\s+")
 
 
@@ -54,6 +55,11 @@ def short(text: str, width: int) -> str:
     """A text on one line, cut with a mark that says so."""
     line = _SPACE.sub(" ", text[: 4 * width + 80]).strip()
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
+
+
+def unmarked(text: str) -> str:
+    """A text without the marks of a heading or a list that it begins with."""
+    return _MARKS.sub("", text)
 
 
 def same(text: str) -> str:

@@ -7,7 +7,8 @@
 
 Parts of a name end at `_ - . : /` and between camelCase words; the original looks for the words anywhere in it, so that
 `confirm_order` would remove and `thread_list` would read (reference mode does). Paths are the arguments path, file,
-filename, filepath and file_path that contain / . or \\; shell command lines are not read.
+filename, filepath and file_path that contain / . or \\; shell command lines are not read. A text with line breaks or
+other control characters, or of hundreds of characters, is no path: in a summary it could pass for a section of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from contextlab.core.items import Item, Kind
 
 READING = frozenset("read cat grep find ls head tail less view".split())
 MODIFYING = frozenset("write edit create delete mkdir mv rm patch save append".split())
+LONGEST_PATH = 400
 PATH_KEYS = ("path", "file", "filename", "filepath", "file_path")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _read = json.JSONDecoder().raw_decode
 
 
@@ -76,8 +79,13 @@ def paths_of(arguments: str) -> list[str]:
     return [
         value
         for value in values
-        if isinstance(value, str) and ("/" in value or "." in value or "\\" in value)
+        if isinstance(value, str) and ("/" in value or "." in value or "\\" in value) and is_path(value)
     ]
+
+
+def is_path(text: str) -> bool:
+    """Whether a text can be a file's name: one line, and not a long one."""
+    return 0 < len(text) <= LONGEST_PATH and not _CONTROL.search(text)
 
 
 def name_parts(tool: str) -> list[str]:

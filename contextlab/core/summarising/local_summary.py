@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextlab.core.compaction import CompactResult, Line, Sections, Snapshot
+from contextlab.core.evidence.words import unmarked
 from contextlab.core.items import Item, Kind
 from contextlab.core.projection import is_prompt
 from contextlab.core.sections import render_sections
@@ -18,7 +19,7 @@ def local_summary(snapshot: Snapshot, covered: Sequence[Item], files: Files, str
     """The result of a compaction whose summary is put together from the items alone."""
     prompts = [item for item in covered if is_prompt(item)]
     answers = [item for item in covered if item.kind == Kind.ASSISTANT and item.text.strip()]
-    sections = Sections(goal=one_line(prompts[0].text) if prompts else None)
+    sections = Sections(goal=unmarked(one_line(prompts[0].text)) if prompts else None)
     if answers:
         sections.completed.append(Line(f"last said: {one_line(answers[-1].text)}", (answers[-1].id,)))
     sections.changed_artifacts = [Line(path) for path in files.modified]
