@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from contextlab.core.events import FileReport, Place
-from contextlab.importers.lines import clean_value, parse_text, skip, warn
+from contextlab.core.texts import clean_value
+from contextlab.importers.lines import parse_text, skip, warn
 from contextlab.importers.streams import Source, UnreadableFile
 
 DOCUMENT_LIMIT = 64 * 1024 * 1024

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from contextlab.core.events import SKIPPED_KEPT, FileReport, Place
+from contextlab.core.texts import SURROGATES, clean_value
 from contextlab.importers.streams import damage_of
 
 LINE_LIMIT = 32 * 1024 * 1024
@@ -30,7 +31,6 @@ Decode = Callable[[bytes], Any]
 decode_any: Decode = msgspec.json.Decoder().decode
 """Plain Python values."""
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _BETWEEN = re.compile("[ \t\r\n\x00\ufeff]*")
 _BOM = b"\xef\xbb\xbf"
 _TOO_DEEP = "nested too deeply"
@@ -104,30 +104,6 @@ def warn(report: FileReport, text: str) -> None:
     """Add a warning, each text once and at most WARNINGS_KEPT."""
     if len(report.warnings) < WARNINGS_KEPT and text not in report.warnings:
         report.warnings.append(text)
-
-
-def clean(text: str) -> str:
-    """The text as every event carries it: it can be encoded in UTF-8 and has no NUL (U+2400 stands for it)."""
-    if "\x00" in text:
-        text = text.replace("\x00", "\u2400")
-    # Asking first is cheap for ASCII, where no surrogate can be; encoding is cheaper than a search for one.
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            text = _SURROGATES.sub("\ufffd", text)
-    return text
-
-
-def clean_value(value: Any) -> Any:
-    """A plain JSON value with every text (and key) in it cleaned of surrogates; NUL stays for `clean` to replace."""
-    if isinstance(value, str):
-        return value if value.isascii() else _SURROGATES.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [clean_value(part) for part in value]
-    if isinstance(value, dict):
-        return {clean_value(key): clean_value(part) for key, part in value.items()}
-    return value
 
 
 def parse_text(text: str) -> Any:
@@ -205,7 +181,7 @@ def _second_look(
 
 
 def _count_bad(text: str, number: int, report: FileReport) -> None:
-    if bad := len(_SURROGATES.findall(text)):
+    if bad := len(SURROGATES.findall(text)):
         warn(report, f"line {number}: {bad} bytes that are not UTF-8 were replaced")
 
 

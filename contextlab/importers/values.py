@@ -11,7 +11,8 @@ import msgspec
 
 from contextlab.core.events import FileReport
 from contextlab.core.items import Media
-from contextlab.importers.lines import clean, clean_value, warn
+from contextlab.core.texts import clean, clean_value
+from contextlab.importers.lines import warn
 
 LARGEST = 2**63 - 1
 """Largest count that is believed; databases have no room for more."""

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from django.db import IntegrityError, connection, models
 
-from contextlab.importers.lines import clean
+from contextlab.core.texts import clean
 
 Row = Sequence[Any]
 Column = Sequence[Any]

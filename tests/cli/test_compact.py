@@ -11,6 +11,7 @@ import pytest
 from contextlab.cli import main
 from tests.services.test_ingest import busy_log
 from tests.support.fake_openai import FakeOpenAI, fails, says
+from tests.support.odd_escapes import chat_log
 
 MINE = {"version": 1, "name": "mine", "compaction": {"kind": "structured_summary", "max_items": 4}}
 RESULT = {
@@ -127,3 +128,15 @@ def test_people_get_lines(capsys: Any, log: Path, policy: Any) -> None:
     """Without --json: the figures and the summary."""
     assert main(["compact", str(log), "--estimate", "--policy", policy()]) == 0
     assert "compacted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_half_a_character_in_a_command_is_told(
+    capsys: Any, tmp_path: Path, policy: Any, words: list[str]
+) -> None:
+    """A log whose commands hold what no text can hold is compacted by rules, and the summary is printed."""
+    log = tmp_path / "chat.json"
+    log.write_text(chat_log())
+    rules = policy(compaction={"kind": "rule_based", "keep_recent": 4})
+    assert main(["compact", str(log), "--estimate", "--policy", rules, *words]) == 0
+    assert "printf \ufffd \u2400 | xxd" in capsys.readouterr().out.replace("\\ufffd", "\ufffd")

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from contextlab.core.events import FileReport
-from contextlab.importers.lines import LINE_LIMIT, Record, clean, parse_text, records
+from contextlab.core.texts import clean
+from contextlab.importers.lines import LINE_LIMIT, Record, parse_text, records
 from contextlab.importers.streams import Source
 
 

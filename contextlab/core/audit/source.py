@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from contextlab.core.evidence.record import arguments_of
+from contextlab.core.call_arguments import arguments_of
 from contextlab.core.items import KINDS, Kind
 from contextlab.core.timeline import FLAG_ERROR, FLAG_INJECTED, UNKNOWN, Timeline
 
@@ -49,7 +49,7 @@ class SourceItem:
     def arguments(self) -> dict[str, object]:
         """A call's arguments, empty where they are no JSON object."""
         if self._arguments is None:
-            self._arguments = dict(arguments_of(self.text)) if self.kind == _CALL else {}
+            self._arguments = arguments_of(self.text) if self.kind == _CALL else {}
         return self._arguments
 
     def argument(self, *names: str) -> str:

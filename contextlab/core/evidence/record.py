@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from contextlab.core.call_arguments import arguments_of
 from contextlab.core.items import Injected, Item, Kind
 from contextlab.core.projection import NONE, is_prompt, pair_up
 
@@ -82,16 +82,3 @@ def spoken(item: Item) -> bool:
     if not item.text.strip():
         return False
     return is_prompt(item) or (item.kind == Kind.USER and item.injected in _SPOKEN)
-
-
-def arguments_of(text: str) -> Mapping[str, Any]:
-    """A call's arguments; some frameworks log the JSON text of a JSON text."""
-    value: Any = text
-    for _ in range(2):
-        if not isinstance(value, str):
-            break
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
-    return value if isinstance(value, dict) else {}

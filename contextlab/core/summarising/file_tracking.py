@@ -13,13 +13,12 @@ other control characters, or of hundreds of characters, is no path: in a summary
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
+from contextlab.core.call_arguments import arguments_of
 from contextlab.core.compaction import CompactResult
 from contextlab.core.items import Item, Kind
 
@@ -29,7 +28,6 @@ LONGEST_PATH = 400
 PATH_KEYS = ("path", "file", "filename", "filepath", "file_path")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_read = json.JSONDecoder().raw_decode
 
 
 @dataclass(slots=True)
@@ -74,7 +72,7 @@ def cumulative(earlier: CompactResult | None, files: Files) -> Files:
 
 def paths_of(arguments: str) -> list[str]:
     """The paths that a call's arguments name; arguments that are no JSON object name none."""
-    given = _object(arguments)
+    given = arguments_of(arguments)
     values = [given[key] for key in PATH_KEYS if key in given]
     return [
         value
@@ -98,24 +96,3 @@ def _does(tool: str, words: frozenset[str], mode: str) -> bool:
     if mode == "reference":
         return any(word in tool.lower() for word in words)
     return not words.isdisjoint(name_parts(tool))
-
-
-def _object(arguments: str) -> dict[str, Any]:
-    value: Any = arguments
-    for _ in range(2):  # some frameworks log the JSON text of a JSON text
-        if not isinstance(value, str):
-            break
-        try:
-            value = _json(value)
-        except (ValueError, RecursionError):
-            return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _json(text: str) -> Any:
-    """As `json.loads`, which looks for blanks around each of thousands of objects that have none."""
-    if text.startswith("{"):
-        value, end = _read(text)
-        if end == len(text):
-            return value
-    return json.loads(text)

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from contextlab.core.projecting.stand_ins import EARLIER_CONTEXT
+from contextlab.core.texts import clean_value
 from contextlab.core.wire.conversation import Answer, Call, Conversation, Part, Seal, Text, Thought
 from contextlab.core.wire.openai_chat import tool_name
 
@@ -91,7 +92,9 @@ def _input(arguments: str) -> dict[str, Any]:
         value = json.loads(arguments) if arguments.strip() else {}
     except (ValueError, RecursionError):
         value = None
-    return value if isinstance(value, dict) else {"arguments_as_logged": arguments}
+    if not isinstance(value, dict):
+        return {"arguments_as_logged": arguments}
+    return clean_value(value) if "\\u" in arguments else value
 
 
 def faults(document: dict[str, Any]) -> list[str]:

@@ -11,11 +11,12 @@ import re
 from typing import Any
 
 from contextlab.core.events import Event, FileReport, Note
+from contextlab.core.texts import clean
 from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.claude_code.handlers import HANDLERS, unknown
 from contextlab.importers.claude_code.reader import Reader
 from contextlab.importers.claude_code.records import Line, as_line, decode_line
-from contextlab.importers.lines import Record, clean, records, skip
+from contextlab.importers.lines import Record, records, skip
 
 FORMAT = "claude-code"
 LABEL = "Claude Code transcript"

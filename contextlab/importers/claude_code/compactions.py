@@ -9,12 +9,13 @@ from msgspec import Raw
 
 from contextlab.core.events import Cleared, Compaction, ItemEvent
 from contextlab.core.items import Kind, Reason, Verdict
+from contextlab.core.texts import clean
 from contextlab.importers.claude_code.ids import bounded
 from contextlab.importers.claude_code.reader import Reader
 from contextlab.importers.claude_code.records import Line, plain
 from contextlab.importers.claude_code.thread import PARTS, Thread
 from contextlab.importers.claude_code.tree import NONE, item_id
-from contextlab.importers.lines import Record, clean
+from contextlab.importers.lines import Record
 
 
 def summary(reader: Reader, thread: Thread, line: Line, record: Record, uuid: str, text: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from contextlab.core.items import Kind, Media
+from contextlab.core.texts import clean
 from contextlab.importers.claude_code.records import (
     Block,
     MediaSource,
@@ -18,7 +19,6 @@ from contextlab.importers.claude_code.records import (
     plain,
     raw_blocks,
 )
-from contextlab.importers.lines import clean
 
 OFFLOADED = "<persisted-output>"
 """How the preview of a result begins that the agent itself stored elsewhere."""

@@ -8,6 +8,7 @@ import msgspec
 
 from contextlab.core.events import ItemEvent, TurnEnd
 from contextlab.core.items import Injected, Kind
+from contextlab.core.texts import clean
 from contextlab.importers.claude_code import prompts
 from contextlab.importers.claude_code.compactions import boundary, micro_boundary
 from contextlab.importers.claude_code.content import attachment_text, error_text
@@ -15,7 +16,7 @@ from contextlab.importers.claude_code.ids import bounded
 from contextlab.importers.claude_code.messages import assistant, user
 from contextlab.importers.claude_code.reader import Reader, count, ui_item
 from contextlab.importers.claude_code.records import BadShape, Line, as_string
-from contextlab.importers.lines import Record, clean
+from contextlab.importers.lines import Record
 
 Handler = Callable[[Reader, Line, Record], None]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from contextlab.core.texts import clean
 from contextlab.importers.hash_runs import HashRuns
-from contextlab.importers.lines import clean
 
 RECENT = 1 << 13
 

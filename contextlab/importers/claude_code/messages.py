@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlab.core.events import ItemEvent, StepEvent, TurnEnd
 from contextlab.core.items import Injected, Kind
+from contextlab.core.texts import clean
 from contextlab.importers.claude_code import prompts
 from contextlab.importers.claude_code.compactions import summary
 from contextlab.importers.claude_code.content import (
@@ -19,7 +20,7 @@ from contextlab.importers.claude_code.reader import Reader, ui_item
 from contextlab.importers.claude_code.records import Line, Message, as_message, plain
 from contextlab.importers.claude_code.thread import PARTS, Thread
 from contextlab.importers.claude_code.tree import NONE, item_id
-from contextlab.importers.lines import Record, clean, skip, warn
+from contextlab.importers.lines import Record, skip, warn
 from contextlab.importers.values import warn_of_figures
 
 

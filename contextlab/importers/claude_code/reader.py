@@ -10,12 +10,13 @@ from pathlib import Path
 
 from contextlab.core.events import Cleared, Event, FileReport, ItemEvent, Link, Note, SessionStart
 from contextlab.core.items import Kind, Reason, Verdict
+from contextlab.core.texts import clean
 from contextlab.importers.claude_code.ids import IdMap, bounded, made_up_id
 from contextlab.importers.claude_code.records import BadShape, Line, plain
 from contextlab.importers.claude_code.thread import Thread
 from contextlab.importers.claude_code.threads import Threads
 from contextlab.importers.claude_code.tree import NONE
-from contextlab.importers.lines import Record, clean, warn
+from contextlab.importers.lines import Record, warn
 from contextlab.importers.streams import Source
 
 TITLES_KEPT = 500

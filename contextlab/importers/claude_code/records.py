@@ -12,7 +12,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from contextlab.importers.lines import Decode, clean_value
+from contextlab.core.texts import clean_value
+from contextlab.importers.lines import Decode
 from contextlab.importers.values import LARGEST
 
 NOTHING = Raw(b"")

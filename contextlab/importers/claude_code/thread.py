@@ -21,11 +21,12 @@ from contextlab.core.events import (
     Usage,
 )
 from contextlab.core.items import Injected, Kind, Reason, Verdict
+from contextlab.core.texts import clean
 from contextlab.importers.claude_code.ids import IdMap, digest
 from contextlab.importers.claude_code.queued import Queue
 from contextlab.importers.claude_code.records import Tokens
 from contextlab.importers.claude_code.tree import Tree
-from contextlab.importers.lines import clean, parse_text
+from contextlab.importers.lines import parse_text
 
 Emit = Callable[[tuple[str, Event]], None]
 

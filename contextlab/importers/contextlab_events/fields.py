@@ -10,7 +10,8 @@ from typing import Any
 from contextlab.core import events as ev
 from contextlab.core.events import FileReport
 from contextlab.core.items import Injected, Kind, Media, Reason, Verdict
-from contextlab.importers.lines import clean, warn
+from contextlab.core.texts import clean
+from contextlab.importers.lines import warn
 from contextlab.importers.values import LARGEST, count, json_text
 
 FORMAT = "contextlab-events"

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextlab.core.events import FileReport
+from contextlab.core.texts import clean
 from contextlab.importers.base import Source
 from contextlab.importers.contextlab_events.reader import Reader
-from contextlab.importers.lines import Record, clean, records
+from contextlab.importers.lines import Record, records
 
 ELSEWHERE = "session: the events of another session are sent to that session's own address"
 HEADER = "format: the log has its header; send events only"

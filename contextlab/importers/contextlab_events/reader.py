@@ -19,6 +19,7 @@ from contextlab.core.events import (
     Usage,
 )
 from contextlab.core.items import Kind
+from contextlab.core.texts import clean
 from contextlab.importers.base import SessionEvents, Source
 from contextlab.importers.contextlab_events.fields import (
     FORMAT,
@@ -29,7 +30,7 @@ from contextlab.importers.contextlab_events.fields import (
     WrongEventError,
     build,
 )
-from contextlab.importers.lines import Record, clean, records, skip, warn
+from contextlab.importers.lines import Record, records, skip, warn
 from contextlab.importers.values import Occurrences, digest, json_text, mapping
 
 _OUTPUT = tuple(MADE_BY_A_STEP)

@@ -15,6 +15,7 @@ from tests.services.compaction.doing import STRUCTURED, asked, by_model, done, s
 from tests.services.compaction.test_agreeing import RULES, items_of
 from tests.services.doing import import_well
 from tests.support.fake_openai import FakeOpenAI, breaks_off, drips, drips_headers, fails, pours, says, sends
+from tests.support.odd_escapes import chat_log
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -180,3 +181,18 @@ def test_a_branch_is_as_it_was_when_the_model_misbehaves(session, at, way):
     assert MemoryVersion.objects.count() == 2
     assert not OffloadRecord.objects.exists()
     assert seen(job.run).result is None
+
+
+def test_half_a_character_in_a_command(tmp_path):
+    """A log whose commands hold what no column can hold is compacted by rules, and its memory goes to every agent."""
+    path = tmp_path / "chat.json"
+    path.write_text(chat_log())
+    session = import_well(path)
+    job = done(asked(session, policy=RULES))
+    assert job.run.state == "done"
+    assert (
+        "printf \ufffd \u2400 | xxd" in compaction_page(session.workspace_id, job.run.uid).result["summary"]
+    )
+    for name in compaction.FORMATS:
+        held = compaction.memory_of(session, "recorded")
+        assert compaction.export_memory(held, name).text.encode()
