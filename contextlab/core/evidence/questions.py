@@ -14,15 +14,21 @@ _MARKS = ("?", "？")
 
 def open_questions(record: Record, earlier: list[Line]) -> list[Line]:
     """Those still open at the end of memory; earlier ones stay until the other side has said something."""
-    lines = list(earlier)
-    talk = list(record.talk())
-    for index, item in enumerate(talk):
-        mine = spoken(item)
-        lines = [line for line in lines if not line.text.startswith(ASSISTANT if mine else USER)]
-        if index + 1 < len(talk) and spoken(talk[index + 1]) != mine:
-            continue  # the other side goes on from here
+    talk = [(item, spoken(item)) for item in record.talk()]
+    sides = {mine for _, mine in talk}
+    answered = tuple(ASSISTANT if mine else USER for mine in sides)
+    lines = [line for line in earlier if not line.text.startswith(answered)]
+    for item, mine in _last_words(talk):
         lines += _questions(item, USER if mine else ASSISTANT)
     return lines + _asked_by_tool(record)
+
+
+def _last_words(talk: list[tuple[Item, bool]]) -> list[tuple[Item, bool]]:
+    """What the side said that spoke last, since the other side had spoken."""
+    start = len(talk)
+    while start > 0 and talk[start - 1][1] == talk[-1][1]:
+        start -= 1
+    return talk[start:]
 
 
 def _questions(item: Item, who: str) -> list[Line]:

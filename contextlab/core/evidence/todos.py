@@ -62,13 +62,26 @@ class Plan:
     def __init__(self, completed: Iterable[Line] = (), pending: Iterable[Line] = ()) -> None:
         """Begin with what an earlier summary says."""
         self.tasks: dict[str, Task] = {}
+        self._undone: dict[str, None] = {}
+        """Keys of what is not done: an agent may tell its list again after each of thousands of tasks."""
         self._by_id: dict[str, str] = {}
         for line in completed:
-            self.tasks[same(line.text)] = Task(line.text, "done", line.items)
+            self._set(same(line.text), Task(line.text, "done", line.items))
         for line in pending:
             text = line.text.removesuffix(UNDER_WAY)
             state = "doing" if text != line.text else "open"
-            self.tasks[same(text)] = Task(text, state, line.items)
+            self._set(same(text), Task(text, state, line.items))
+
+    def _set(self, key: str, task: Task) -> None:
+        self.tasks[key] = task
+        if task.state == "done":
+            self._undone.pop(key, None)
+        else:
+            self._undone[key] = None
+
+    def _drop(self, key: str) -> None:
+        del self.tasks[key]
+        self._undone.pop(key, None)
 
     def put(self, text: str, state: str, source: str, *, listed: bool = False) -> str:
         """An entry's state from here on; what is done stays done. Returns its key."""
@@ -77,21 +90,21 @@ class Plan:
         if not key or (state == "gone" and known is None):
             return key
         if state == "gone":
-            self.tasks.pop(key)
+            self._drop(key)
         elif known is None:
-            self.tasks[key] = Task(short(text, WIDTH), state, (source,), listed)
+            self._set(key, Task(short(text, WIDTH), state, (source,), listed))
         elif known.state != state and not (known.state == "done" and not listed):
             items = tuple(dict.fromkeys((*known.items[-3:], source)))
-            self.tasks[key] = replace(known, state=state, items=items, listed=known.listed or listed)
+            self._set(key, replace(known, state=state, items=items, listed=known.listed or listed))
         return key
 
     def replace_list(self, entries: list[tuple[str, str]], source: str) -> None:
         """A whole list: what a list before held as pending, and this one does not, is gone."""
         keys = {same(text) for text, _ in entries}
         shared = bool(keys & self.tasks.keys())
-        for key, task in list(self.tasks.items()):
-            if key not in keys and task.state != "done" and (task.listed or (shared and entries)):
-                del self.tasks[key]
+        for key in list(self._undone):
+            if key not in keys and (self.tasks[key].listed or (shared and entries)):
+                self._drop(key)
         for text, state in entries:
             self.put(text, state, source, listed=True)
 

@@ -171,18 +171,21 @@ def _written(snapshot: Snapshot, sections: Sections, files: Files, limit: int) -
             continue
         lines: list[Line] = getattr(shown, name)
         # A few at a time: rendering anew for each line would cost the square of them.
-        gone = [line for line in lines if not line.text.startswith(RULE)][: max(1, len(lines) // 8)]
-        lines[:] = [line for line in lines if line not in gone]
-        left[name] += len(gone)
+        left[name] += _take_oldest(lines, max(1, len(lines) // 8))
     return text + EARLIER + carried if carried else text
 
 
 def _cap(lines: list[Line], most: int) -> int:
     """Leave the newest of a section's lines; returns how many went."""
-    free = [line for line in lines if not line.text.startswith(RULE)]
-    gone = free[: max(0, len(free) - most)]
-    if gone:
-        lines[:] = [line for line in lines if line not in gone]
+    free = sum(not line.text.startswith(RULE) for line in lines)
+    return _take_oldest(lines, max(0, free - most))
+
+
+def _take_oldest(lines: list[Line], number: int) -> int:
+    """Take so many of a section's oldest lines away, rules of the user left where they are; returns how many went."""
+    free = [place for place, line in enumerate(lines) if not line.text.startswith(RULE)]
+    gone = frozenset(free[:number])
+    lines[:] = [line for place, line in enumerate(lines) if place not in gone]
     return len(gone)
 
 
