@@ -3,7 +3,7 @@
 | rule                                                                                                    |
 |---------------------------------------------------------------------------------------------------------|
 | only when memory is larger than the target                                                              |
-| results older than the newest `keep`, larger than `max_tokens`, that no pin holds                       |
+| results older than the newest `keep`, larger than `max_tokens`, that no pin holds and that get smaller  |
 | the shorter text: a mark, the call's id, one line of 240 characters; what has the mark is left as it is |
 
 Sizes here are the coding layer's: (characters + 3) / 4, an image as 4,800 characters. Unlike tier 1 of the type-aware
@@ -42,11 +42,15 @@ def micro_compact(
         return None
     results = [index for index, item in enumerate(items) if item.kind == Kind.TOOL_RESULT]
     old = results[: max(0, len(results) - keep)]
-    chosen = {index for index in old if _is_large(items[index], max_tokens) and items[index].id not in pinned}
+    large = [index for index in old if _is_large(items[index], max_tokens) and items[index].id not in pinned]
+    shorter = {index: shortened(items[index]) for index in large}
+    chosen = {
+        index: one for index, one in shorter.items() if coding_tokens(one) < coding_tokens(items[index])
+    }
     if not chosen:
         return None
-    after = tuple(shortened(item) if index in chosen else item for index, item in enumerate(items))
-    ids = tuple(items[index].id for index in sorted(chosen))
+    after = tuple(chosen.get(index, item) for index, item in enumerate(items))
+    ids = tuple(items[index].id for index in chosen)
     return MicroCompaction(after, ids, before, sum(map(coding_tokens, after)))
 
 
