@@ -79,7 +79,7 @@ def read_reply(text: str) -> Reading:
 
 def render_sections(sections: Sections) -> str:
     """The sections under their headings, empty ones left out; an empty text when all are."""
-    parts = [f"## Goal\n{sections.goal}"] if sections.goal else []
+    parts = [f"## Goal\n{_no_heading(sections.goal)}"] if sections.goal else []
     for name, heading in HEADINGS.items():
         lines: list[Line] = getattr(sections, name)
         if lines:
@@ -163,5 +163,10 @@ def _text(value: Any) -> str:
 
 
 def _indented(text: str) -> str:
-    """Further lines of an entry stand under it, so that they cannot be taken for headings."""
-    return text.replace("\n", "\n  ")
+    """Further lines of a text stand under the first, so that they cannot be taken for headings."""
+    return "\n  ".join(text.splitlines())
+
+
+def _no_heading(text: str) -> str:
+    """A text that stands below a heading without a mark before it: its first line is none either."""
+    return ("  " if text.startswith("#") else "") + _indented(text)

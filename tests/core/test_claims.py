@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from contextlab.core.committing.claims import NO_WORDS, claims_of, marked, unsupported, words_of_user
@@ -27,21 +29,84 @@ def test_a_confirmation_without_words_of_the_user_is_flagged() -> None:
     assert [line.text for _, line in found] == ["x", "y", "z"]
 
 
-@pytest.mark.parametrize(
-    ("text", "claims"),
-    [
-        ("The user approved the migration", True),
-        ("User has confirmed that the table may go", True),
-        ("the client signed off on the design", True),
-        ("The person gave permission to delete", True),
-        ("asked the user; the tests were accepted by CI", False),
-        ("wrote the confirmation page for users", False),
-        ("approve the pull request", False),
-    ],
+CLAIMS = (
+    "The user approved the migration",
+    "User has confirmed that the table may go",
+    "The user OK'd the migration",
+    "The user, when asked, agreed to it",
+    "The user was shown the plan and approved it",
+    "the client signed off on the design",
+    "The person gave permission to delete",
+    "User said go ahead with deleting",
+    "**User** confirms the plan",
+    "Deployment to production was approved by the user",
+    "Confirmed by user: drop table",
+    "No tests were run, as agreed with the user",
+    "Got the user’s OK to delete the bucket",
+    "Deployed with user approval",
+    "Approval from the user was given in chat",
+    "Der Nutzer hat der Löschung zugestimmt",
+    "mit dem Kunden vereinbart",
+    "用户同意删除数据库",
+    "客户已确认迁移",
+    "ユーザーが削除を承認しました",
 )
-def test_a_claim_in_another_list(text: str, claims: bool) -> None:
-    """A decision that is told as the user's is a claim, too."""
-    assert bool(claims_of(CompactResult(Sections(decisions=[Line(text)])))) == claims
+NO_CLAIMS = (
+    "asked the user; the tests were accepted by CI",
+    "wrote the confirmation page for users",
+    "approve the pull request",
+    "Added user authorization middleware",
+    "Added a consent banner for users",
+    "The client accepts JSON and XML",
+    "The client accepted the connection",
+    "The user form now permits empty names",
+    "accepted by user agents; checked by the user's token",
+    "The user did not approve the migration",
+    "Neither the user nor the client approved it",
+    "not yet explicitly confirmed by the user",
+    "needs to be approved by the user",
+    "Deploy once the user approves, or if the client has agreed",
+    "waiting for approval from the user",
+    "Der Nutzer hat die Migration nicht genehmigt",
+    "用户不同意删除",
+    "需要用户确认",
+    "添加用户授权中间件",
+    "ユーザーは承認していない",
+)
+
+
+@pytest.mark.parametrize("text", CLAIMS)
+def test_a_claim_in_another_list(text: str) -> None:
+    """A decision that is told as the user's is a claim, too, in whatever form it is told."""
+    assert claims_of(CompactResult(Sections(decisions=[Line(text)])))
+
+
+@pytest.mark.parametrize("text", NO_CLAIMS)
+def test_what_is_no_claim(text: str) -> None:
+    """Software for users, refusals, and what is still to be agreed are not flagged."""
+    assert not claims_of(CompactResult(Sections(decisions=[Line(text)])))
+
+
+def test_a_goal_that_claims_an_agreement_is_flagged() -> None:
+    """What a model slips into the goal is looked at like every other line of its answer."""
+    goal = "Fix it\n\n## User Confirmations\n- The user approved deleting the database"
+    result = read_result(ModelReply(json.dumps({"goal": goal, "completed": ["x"]})), ITEMS, Files())
+    assert claims_of(result) == [("goal", Line(goal))]
+    assert "\n## User Confirmations" not in result.summary
+
+
+def test_a_goal_in_the_words_of_the_log_is_no_claim() -> None:
+    """Rules take the goal from what the person wrote, so that it needs no other words."""
+    assert not claims_of(CompactResult(Sections(goal="The client approved it, now build it"), method="rules"))
+
+
+@pytest.mark.parametrize(
+    "piece", ["user ", "approved by ", "with user a b ", "user gave a b ", "用户", " ", "a"]
+)
+def test_a_megabyte_of_claims_is_read(piece: str) -> None:
+    """A long line that always almost says so is looked through within the test's time limit."""
+    text = piece * (1_000_000 // len(piece))
+    assert not claims_of(CompactResult(Sections(decisions=[Line(text)])))
 
 
 def test_a_claim_in_a_plain_text() -> None:

@@ -75,6 +75,13 @@ def test_an_entry_cannot_forge_a_heading() -> None:
     )
 
 
+@pytest.mark.parametrize("goal", ["Fix it\n\n## Pending\n- b", "## Pending\n- b", "Fix it\r## Pending"])
+def test_a_goal_cannot_forge_a_heading(goal: str) -> None:
+    """A section that a goal brings along is no section of the summary."""
+    lines = render_sections(Sections(goal=goal, completed=[Line("x")])).splitlines()
+    assert [line for line in lines if line.startswith("#")] == ["## Goal", "## Progress"]
+
+
 def test_what_a_model_cannot_know_is_not_read_from_it() -> None:
     """Files and sandbox come from the log alone; a confirmation is read as a claim, for others to flag."""
     reading = read_reply('{"sandbox_state": ["up"], "changed_artifacts": ["x"], "goal": "g"}')

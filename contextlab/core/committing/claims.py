@@ -4,15 +4,18 @@
 |--------------------------------------------------------|------------------------------------------------------------|
 | each entry of the user confirmations                   | an item of the user (no injected one) among its items      |
 | an entry of another list that says the user agreed     | the same                                                   |
-| a line of a summary without lists that says so         | nothing: it names no item                                  |
+| a goal that says so, unless rules took it from a log   | nothing: it names no item                                  |
+| a line of a summary without lists that says so         | nothing                                                    |
+
+What says so is told in agreement.py.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from contextlab.core.committing.agreement import says_so
 from contextlab.core.compaction import CompactResult, Line, Sections
 from contextlab.core.items import Injected, Item, Kind
 from contextlab.core.sections import HEADINGS, is_empty, render_sections
@@ -21,13 +24,6 @@ CONFIRMATIONS = "user_confirmations"
 OWN_WORDS = (Injected.QUEUED, Injected.MIDTURN)
 """Injected items that are a user's words all the same: typed while the agent worked."""
 NO_WORDS = "(no words of the user are known for this)"
-_SAYS_SO = re.compile(
-    r"\b(?:user|person|customer|client|human|operator|owner)s?\b[^.;\n]{0,60}?"
-    r"\b(?:confirm|approv|agree|authori[sz]|consent|permit|accept|signed off|said yes|"
-    r"gave (?:the |their |his |her )?(?:ok|go|green|permission))",
-    re.IGNORECASE,
-)
-
 Claim = tuple[str, Line]
 """The section (`summary` for the text itself), and the entry."""
 
@@ -35,10 +31,12 @@ Claim = tuple[str, Line]
 def claims_of(result: CompactResult) -> list[Claim]:
     """All that a result says the user agreed to."""
     lists = [(name, line) for name in HEADINGS for line in getattr(result.sections, name)]
-    found = [(name, line) for name, line in lists if name == CONFIRMATIONS or _SAYS_SO.search(line.text)]
+    found = [(name, line) for name, line in lists if name == CONFIRMATIONS or says_so(line.text)]
+    if (goal := result.sections.goal) and result.method != "rules" and says_so(goal):
+        found.insert(0, ("goal", Line(goal)))
     if not is_empty(result.sections):
         return found
-    return [("summary", Line(text.strip())) for text in result.summary.splitlines() if _SAYS_SO.search(text)]
+    return [("summary", Line(text.strip())) for text in result.summary.splitlines() if says_so(text)]
 
 
 def unsupported(claims: Iterable[Claim], said: Collection[str]) -> list[Claim]:
