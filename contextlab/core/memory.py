@@ -82,15 +82,20 @@ class AgentMemory:
         return len(self._items)
 
     def add(self, *items: Item) -> None:
-        """Append items; the write-path compressor runs after each of them."""
+        """Append items; the write-path compressor runs after each of them.
+
+        What a compressor raises is raised when all are in memory: none is lost.
+        """
+        failure: Exception | None = None
         for item in items:
             self._items.append(item)
             self._changed(self._rest)
-            if self.compressor is not None:
-                before = self.snapshot()
-                after = self.compressor.compress(before)
-                if after is not before:
-                    self.restore(after)
+            try:
+                self._compress()
+            except Exception as error:  # a compressor may be a stranger's
+                failure = failure or error
+        if failure is not None:
+            raise failure
 
     def pin(self, item_id: str, pinned: bool = True) -> None:
         """Pin an item, or take its pin away; raises LookupError for one that is not in memory."""
@@ -119,6 +124,14 @@ class AgentMemory:
         self._items = list(snapshot.items)
         self._changed(snapshot)
         self._frozen = snapshot.numbered(self.version)
+
+    def _compress(self) -> None:
+        if self.compressor is None:
+            return
+        before = self.snapshot()
+        after = self.compressor.compress(before)
+        if after is not before:
+            self.restore(after)
 
     def _changed(self, rest: Snapshot) -> None:
         self._rest = replace(rest, items=(), version=self._rest.version + 1)
@@ -155,29 +168,36 @@ class WindowedMemoryCompressor:
         return replace(snapshot, items=tuple(seen.items))
 
 
-@dataclass(slots=True)
 class PolicyMemoryCompressor:
     """A compaction policy on the write path: compacts after an add as soon as the policy is due.
 
-    A failure leaves memory as it is and is kept in `last_error`: an add must not be lost for it.
+    What is committed, and when it pauses, is decided as for a session (core/session.py); without gain memory stays.
+    A failure leaves memory as it is and is kept in `last_error`: an add must not be lost for it. Reference mode is the
+    original: whatever the policy gives is taken, and it is asked again and again.
     """
 
-    policy: CompactPolicy
-    deps: Deps
-    last_result: CompactResult | None = None
-    last_error: CompactError | None = None
+    def __init__(self, policy: CompactPolicy, deps: Deps, *, mode: Mode = "safe") -> None:
+        """Nothing was compacted yet."""
+        from contextlab.core.session import AgentSession  # a session is made of a memory
+
+        safe = mode == "safe"
+        most = 3 if safe else 0
+        self._session = AgentSession(
+            policy=policy, deps=deps, mode=mode, require_gain=safe, max_failures=most, max_useless=most
+        )
+        self.last_result: CompactResult | None = None
+        self.last_error: CompactError | None = None
 
     def compress(self, snapshot: Snapshot) -> Snapshot:
         """Memory after the policy, where it is due and does something."""
-        self.last_error = None
-        try:
-            if not self.policy.should_compact(snapshot).due:
-                return snapshot
-            outcome = self.policy.compact(snapshot, self.deps)
-        except CompactError as error:
-            self.last_error = error
+        self._session.memory.restore(snapshot)
+        done = self._session.auto.run()
+        self.last_error = done.error if done else None
+        if done is None or done.outcome is None or not done.compacted:
             return snapshot
-        if outcome.result is None or outcome.memory is None:
-            return snapshot
-        self.last_result = outcome.result
-        return outcome.memory
+        self.last_result = done.outcome.result
+        return self._session.snapshot()
+
+    def close(self) -> None:
+        """End a pause after failures: the next add tries again."""
+        self._session.auto.close()

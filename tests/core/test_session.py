@@ -13,12 +13,7 @@ from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
 from contextlab.core.language_model import ModelError
-from contextlab.core.memory import (
-    SUMMARY_ID,
-    AgentMemory,
-    PolicyMemoryCompressor,
-    WindowedMemoryCompressor,
-)
+from contextlab.core.memory import SUMMARY_ID, AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore, Offload
 from contextlab.core.registry import POLICIES, TRIGGERS
 from contextlab.core.session import AgentSession
@@ -381,28 +376,6 @@ def test_a_snapshot_is_not_changed_by_what_follows() -> None:
     resumed.restore(saved)
     added = resumed.add(Kind.USER, "next")
     assert added.id not in {item.id for item in saved.items}
-
-
-def test_the_write_path_keeps_a_window() -> None:
-    """A windowed memory keeps its newest entries, its pins and its summary after every add."""
-    memory = AgentMemory(summary="S", compressor=WindowedMemoryCompressor(2))
-    memory.add(Item("p", Kind.USER, "keep", pinned=True), *(Item(str(n), Kind.USER, "x") for n in range(5)))
-    assert [item.id for item in memory.items] == ["p", "4"]
-    assert memory.summary == "S"
-
-
-def test_a_policy_works_on_the_write_path() -> None:
-    """The adapter compacts as soon as the policy is due, keeps the result, and loses no add to a failure."""
-    policy = POLICIES.get("llm_summary").from_options({"max_items": 2}, "safe")
-    model = ScriptedModel(["SUM", ModelError("timeout", "no answer")])
-    compressor = PolicyMemoryCompressor(policy, Deps(model=model))
-    memory = AgentMemory(compressor=compressor)
-    for number in range(4):
-        memory.add(Item(f"u{number}", Kind.USER, "q"), Item(f"a{number}", Kind.ASSISTANT, "a"))
-    assert compressor.last_result is not None
-    assert compressor.last_result.method == "model"
-    assert memory.items[-1].id == "a3"
-    assert len(model.calls) >= 2
 
 
 def test_ui_items_are_kept_and_never_sent() -> None:

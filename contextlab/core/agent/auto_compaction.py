@@ -17,7 +17,7 @@ from contextlab.core.agent.live import Compaction
 from contextlab.core.agent.session_events import EventKind
 from contextlab.core.agent.too_big import TooBig, too_big
 from contextlab.core.compaction import Decision
-from contextlab.core.errors import ConcurrentCompression
+from contextlab.core.errors import CompactError, ConcurrentCompression
 from contextlab.core.measuring.memory_size import snapshot_tokens
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class AutoCompaction:
             self.failures.failed(str(error))
         self.session.hooks.tell(EventKind.COMPACT_FAILED, str(error))
         state = "conflict" if isinstance(error, ConcurrentCompression) else "failed"
-        return Compaction(state, str(error), decision=decision)
+        failure = error if isinstance(error, CompactError) else CompactError(str(error))
+        return Compaction(state, str(error), decision=decision, error=failure)
 
     def _account(self, done: Compaction) -> None:
         self.failures.succeeded()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.core.compaction import Decision, Outcome
+from contextlab.core.errors import CompactError
 from contextlab.core.items import Injected, Item, Kind
 from contextlab.core.projection import KEPT, NONE, Fate, Projection
 from contextlab.core.report import Report
@@ -23,6 +24,8 @@ class Compaction:
     decision: Decision | None = None
     tokens_before: int | None = None
     tokens_after: int | None = None
+    error: CompactError | None = None
+    """Why it failed."""
 
     @property
     def compacted(self) -> bool:
