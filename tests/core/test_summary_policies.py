@@ -160,6 +160,58 @@ def test_a_split_turn_is_told_apart_from_history() -> None:
     assert len(model.calls) == 2
     assert "# The current turn so far\n## Progress\n- half" in outcome.result.summary
     assert outcome.result.sections.goal == "g"
+    assert outcome.result.raw_reply == '{"goal": "g"}\n\n{"completed": ["half"]}'
+
+
+SPLIT = (
+    *CHAT[:2],
+    Item("u", Kind.USER, "now"),
+    *(item for number in range(6) for item in tool_turn(number, 200)),
+    Item("z", Kind.ASSISTANT, "step"),
+)
+BUSY = ModelError("overloaded", "busy")
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "method"),
+    [
+        (['{"completed": ["half"]}', BUSY], "- half", "model"),
+        ([BUSY, '{"completed": ["half"]}'], "- half", "model"),
+        ([BUSY, BUSY], "no model wrote this summary", "mechanical"),
+    ],
+)
+def test_no_answer_is_lost_where_there_is_an_earlier_checkpoint(
+    script: list[Exception | str], words: str, method: str
+) -> None:
+    """Of a split turn one call may fail: what the other one brought stands beside what rules say, and it is told."""
+    deps = Deps(model=ScriptedModel(script), force=True)
+    outcome = coding(micro=False).compact(Snapshot(SPLIT, "an earlier checkpoint"), deps)
+    assert outcome.result is not None
+    assert outcome.result.report is not None
+    assert words in outcome.result.summary
+    assert outcome.result.method == method
+    assert [note for note in outcome.result.report.notes if "checkpoint: it failed" in note]
+
+
+def test_without_an_earlier_checkpoint_the_failure_is_raised() -> None:
+    """The first checkpoint of a session is never half a summary by rules."""
+    deps = Deps(model=ScriptedModel(['{"completed": ["half"]}', BUSY]), force=True)
+    with pytest.raises(ModelError, match="busy"):
+        coding(micro=False).compact(Snapshot(SPLIT), deps)
+
+
+def test_what_rules_add_takes_nothing_from_what_models_said() -> None:
+    """Where the last fold of a memory that is still too large fails, all lists and answers before it are kept."""
+    deps = Deps(model=ScriptedModel(['{"goal": "g1"}', '{"completed": ["half"]}', BUSY]), force=True)
+    outcome = coding(micro=False, window_tokens=110).compact(Snapshot(SPLIT), deps)
+    result = outcome.result
+    assert result is not None
+    assert result.strategy == "aggressive-checkpoint"
+    assert (result.sections.goal, result.sections.completed[0].text) == ("g1", "half")
+    assert result.sections.completed[1].text == "last said: step"
+    assert (result.method, result.raw_reply) == ("model", '{"goal": "g1"}\n\n{"completed": ["half"]}')
+    assert result.report is not None
+    assert "no model wrote a part of this checkpoint: it failed" in result.report.notes
 
 
 def test_what_the_model_did_not_read_is_said() -> None:

@@ -180,7 +180,8 @@ class _Checkpoint:
         report = outcome.result.report
         assert report is not None
         if self.fallback:
-            report.notes.append("no model wrote this checkpoint: it failed")
+            part = "a part of " if outcome.result.method == "model" else ""
+            report.notes.append(f"no model wrote {part}this checkpoint: it failed")
         if self.unread:
             report.notes.append(
                 f"the model did not read the {self.unread} oldest items: the prompt was too long"
@@ -197,17 +198,14 @@ class _Checkpoint:
         if not prefix:
             return result
         begun = self._call(prefix, Snapshot(last_result=result))
-        result.sections = joined(result.sections, begun.sections)
-        result.summary += f"\n\n# The current turn so far\n{begun.summary}"
-        result.read_files, result.modified_files = begun.read_files, begun.modified_files
-        result.usage = added(result.usage, begun.usage)
-        return result
+        summary = f"{result.summary}\n\n# The current turn so far\n{begun.summary}"
+        return replace(_together(result, begun), summary=summary)
 
     def _over(self, folded: list[Item], result: CompactResult) -> CompactResult:
-        """One more checkpoint that goes on from the first."""
+        """One more checkpoint that goes on from the first; a model's replaces it, rules add to it."""
         more = self._call(folded, Snapshot(summary=result.summary, last_result=result))
-        more.usage = added(result.usage, more.usage)
-        return more
+        both = _together(result, more)
+        return replace(both, sections=more.sections) if more.method == "model" else both
 
     def _foldable(self, kept: Sequence[Item]) -> list[Item]:
         """What may be folded of the entries that stayed."""
@@ -223,7 +221,7 @@ class _Checkpoint:
         try:
             return self._ask(items, earlier, files)
         except CompactError as error:
-            if not is_too_long(error) and not earlier.summary:
+            if not is_too_long(error) and not (self.snapshot.summary or earlier.summary):
                 raise
         self.fallback = True
         return local_summary(earlier, items, files, "")
@@ -244,6 +242,18 @@ class _Checkpoint:
             self.unread += len(items) - len(read)
             return read_result(reply, items, files)
         raise AssertionError("the last try answers or raises")
+
+
+def _together(first: CompactResult, second: CompactResult) -> CompactResult:
+    """Two summaries as one result with the text of the second: what either says, and all that models were paid for."""
+    replies = [one.raw_reply for one in (first, second) if one.raw_reply]
+    return replace(
+        second,
+        sections=joined(first.sections, second.sections),
+        method="model" if "model" in (first.method, second.method) else second.method,
+        usage=added(first.usage, second.usage),
+        raw_reply="\n\n".join(replies) or None,
+    )
 
 
 def without_oldest_quarter(items: Sequence[Item]) -> Sequence[Item]:
