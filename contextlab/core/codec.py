@@ -74,7 +74,7 @@ def load(text: str | bytes) -> dict[str, Any]:
     """The object that was written; raises UnreadableRecord."""
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableRecord("what is stored is no JSON") from error
     if not isinstance(value, dict) or value.get("v") != VERSION:
         raise UnreadableRecord("what is stored was not written by this version")

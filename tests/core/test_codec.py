@@ -117,3 +117,9 @@ def test_a_memory_of_somebody_else_is_refused(wrong: dict) -> None:
     known = {"v": 1, "items": [], "summary": None, "version": 0, "result": None} | wrong
     with pytest.raises(UnreadableRecord):
         load_snapshot(json.dumps({name: value for name, value in known.items() if value is not ...}))
+
+
+def test_what_is_nested_without_end_is_refused() -> None:
+    """A stored text that a parser gives up on is unreadable like any other."""
+    with pytest.raises(UnreadableRecord):
+        load_snapshot("[" * 100_000)

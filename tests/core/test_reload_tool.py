@@ -64,13 +64,23 @@ def test_a_store_that_is_down_is_answered() -> None:
     assert "secret" not in answer
 
 
+def test_a_store_that_gives_back_something_else_is_answered() -> None:
+    """What is no original is a failure to read it."""
+
+    class Odd(InMemoryOffloadStore):
+        def get(self, offload_id: str) -> tuple[Item, ...]:
+            return ("text",)  # type: ignore[return-value]
+
+    assert "AttributeError" in ReloadTool(Odd()).call("one")
+
+
 @pytest.mark.parametrize("arguments", [{PARAMETER: "one"}, f'{{"{PARAMETER}": "one"}}'])
 def test_arguments_are_read_as_models_send_them(tool: ReloadTool, arguments: dict[str, object] | str) -> None:
     """As an object or as its JSON."""
     assert tool.answer(arguments) == TEXT
 
 
-@pytest.mark.parametrize("arguments", ["", "{", "[]", "null", "{}", {}])
+@pytest.mark.parametrize("arguments", ["", "{", "[]", "null", "{}", {}, "[" * 100_000])
 def test_bad_arguments_are_answered(tool: ReloadTool, arguments: dict[str, object] | str) -> None:
     """Never an exception."""
     assert tool.answer(arguments) == NO_ID

@@ -154,6 +154,36 @@ def test_a_trigger_that_breaks_does_not_break_the_step() -> None:
     assert session.next_context().messages == [{"role": "user", "content": "hi"}]
 
 
+def test_a_trigger_that_breaks_after_a_compaction_does_not_break_the_step() -> None:
+    """Memory is replaced, the error is an event, and it is not paid for at each step from then on."""
+
+    class Breaks:
+        kind = "breaks"
+        breaks = True
+
+        def decide(self, snapshot: Snapshot, deps: Deps) -> Decision:
+            self.breaks = not self.breaks
+            if self.breaks:
+                raise ZeroDivisionError("figures")
+            return Decision(True, "as told")
+
+    events: list[SessionEvent] = []
+    trigger, model = Breaks(), ScriptedModel()
+    session = summarising(model, trigger=trigger, hooks=[events.append])  # type: ignore[arg-type]
+    session.add(Kind.SYSTEM, "rules " * 1_000)
+    chat(session, 6)
+    for number in range(6):
+        trigger.breaks = True
+        compaction = session.next_context().compaction
+        assert compaction is not None
+        assert compaction.compacted == (number < 3)
+        chat(session, 1, 1)
+    assert len(model.calls) == 3
+    assert [str(event.payload) for event in events if event.kind == EventKind.ERROR] == [
+        "the figures after a compaction: ZeroDivisionError('figures')"
+    ] * 3
+
+
 def test_by_hand_a_failure_is_raised() -> None:
     """Whatever a policy raises reaches the person as a CompactError, and memory is as it was."""
     session = chat(AgentSession(), 2)

@@ -87,7 +87,10 @@ class AutoCompaction:
         ) as error:  # a policy or a trigger may be a stranger's, and compaction is not the agent's work
             return self._failed(error, decision)
         done.decision = decision
-        self._account(done)
+        try:
+            self._account(done)
+        except Exception as error:  # memory is replaced, and nobody can say whether that was of use
+            self._not_accounted(error)
         return done
 
     def decide(self) -> Decision:
@@ -151,6 +154,13 @@ class AutoCompaction:
             self._size_then = self._size()
         else:
             self.useless.succeeded()
+
+    def _not_accounted(self, error: Exception) -> None:
+        """Told, and counted as of no use: else each step would pay for one more."""
+        self._too_big = None
+        self.useless.failed(f" ({error})")
+        self._size_then = snapshot_tokens(self.session.snapshot())
+        self.session.hooks.tell(EventKind.ERROR, f"the figures after a compaction: {error!r}")
 
     def _worth_another_try(self) -> bool:
         size = self._size()

@@ -62,15 +62,15 @@ class ReloadTool:
         name = offload_id.strip()
         try:
             items = self._store.get(name)
+            return originals_as_text(items) if items else UNKNOWN.format(name)
         except Exception as error:  # whatever a store raises, the model gets an answer and the agent goes on
             return FAILED.format(name, type(error).__name__)
-        return originals_as_text(items) if items else UNKNOWN.format(name)
 
     def answer(self, arguments: str | Mapping[str, object]) -> str:
         """The answer to a call with these arguments: an object, or its JSON text."""
         try:
             given = json.loads(arguments) if isinstance(arguments, str) else arguments
-        except ValueError:
+        except (ValueError, RecursionError):
             return NO_ID
         return self.call(given.get(PARAMETER) if isinstance(given, Mapping) else None)
 

@@ -11,7 +11,8 @@
 | before_model_request       | the messages                        |
 | model_request              | the messages                        |
 | turn_end (of a `turn()`)   | the items added in it               |
-| error (at any time)        | the text of what a hook raised      |
+| error (at any time)        | the text of what a hook raised, or  |
+|                            | a trigger after a compaction        |
 """
 
 from __future__ import annotations
