@@ -11,6 +11,7 @@
 | snapshot       | items without the summary, the summary, the last result, a version that grows with each change |
 | restore        | replaces all of it; a snapshot without a summary clears the summary                            |
 | write path     | a compressor, where one is set, sees memory after every add                                    |
+| ids            | each item has its own: one that comes with the id of another gets a number behind it           |
 
 Items are values here: a pin replaces the item. Snapshots stay what they were.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Protocol
 
 from contextlab.core.budget import Budget, Mode
@@ -51,9 +53,12 @@ class AgentMemory:
         mode: Mode = "safe",
     ) -> None:
         """Start with these items; the compressor sees them at the next add."""
-        self._items = list(items)
+        self._items: list[Item] = []
+        self._names: set[str] = set()
         self._rest = Snapshot((), summary)
         self._frozen: Snapshot | None = None
+        for item in items:
+            self._append(item)
         self.compressor = compressor
         self.mode = mode
 
@@ -88,7 +93,7 @@ class AgentMemory:
         """
         failure: Exception | None = None
         for item in items:
-            self._items.append(item)
+            self._append(item)
             self._changed(self._rest)
             try:
                 self._compress()
@@ -96,6 +101,13 @@ class AgentMemory:
                 failure = failure or error
         if failure is not None:
             raise failure
+
+    def named(self, item: Item) -> Item:
+        """The item under an id that no other in memory has: ids tell what a compaction takes and what it leaves."""
+        if item.id not in self._names:
+            return item
+        numbered = (f"{item.id}~{number}" for number in count(len(self._names) + 1))
+        return replace(item, id=next(name for name in numbered if name not in self._names))
 
     def pin(self, item_id: str, pinned: bool = True) -> None:
         """Pin an item, or take its pin away; raises LookupError for one that is not in memory."""
@@ -121,9 +133,19 @@ class AgentMemory:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Become what a snapshot says, summary and last result too."""
-        self._items = list(snapshot.items)
+        self._items, self._names = list(snapshot.items), set(snapshot.names)
+        if len(self._names) < len(self._items):
+            self._items, self._names = [], set()
+            for item in snapshot.items:
+                self._append(item)
+            snapshot = replace(snapshot, items=tuple(self._items))
         self._changed(snapshot)
         self._frozen = snapshot.numbered(self.version)
+
+    def _append(self, item: Item) -> None:
+        named = self.named(item)
+        self._items.append(named)
+        self._names.add(named.id)
 
     def _compress(self) -> None:
         if self.compressor is None:

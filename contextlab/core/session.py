@@ -110,9 +110,12 @@ class AgentSession:
         return self._turn.locked()
 
     def add(self, what: Item | Kind | str, text: str = "", **fields: Any) -> Item:
-        """Append an item, or one made of a kind, a text and the fields of LiveItem; returns it."""
+        """Append an item, or one made of a kind, a text and the fields of LiveItem.
+
+        Returns it as it stands in memory: with an id of its own, and counted.
+        """
         with self._lock:
-            item = what if isinstance(what, Item) else self._made(Kind(what), text, fields)
+            item = self.memory.named(what if isinstance(what, Item) else self._made(Kind(what), text, fields))
             if item.tokens is None and self.deps.count is not None:
                 # Once, so that no step counts again, and triggers and reports go by the same figure.
                 item = replace(item, tokens=item_tokens(item, self.deps.count))

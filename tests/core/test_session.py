@@ -242,6 +242,19 @@ def test_an_outcome_that_loses_something_is_refused(does: Any, fault: str) -> No
     assert session.snapshot() == before
 
 
+def test_an_item_with_a_known_id_is_not_lost_with_the_other() -> None:
+    """Whoever numbers each turn anew loses nothing: what comes second has an id of its own, its message is the same."""
+    session = summarising(ScriptedModel(), 2)
+    for turn in range(3):
+        session.add(Item("q", Kind.USER, f"question {turn}" * 20))
+        added = session.add(Item("a", Kind.ASSISTANT, f"answer {turn}" * 20))
+    assert (added.id, added.entry) == ("a~6", "a")
+    assert session.next_context().compaction.compacted  # type: ignore[union-attr]
+    assert [item.text for item in session.memory.items] == ["question 2" * 20, "answer 2" * 20]
+    session.restore(Snapshot((Item("x", Kind.USER, "one"), Item("x", Kind.ASSISTANT, "two"))))
+    assert [item.id for item in session.memory.items] == ["x", "x~2"]
+
+
 def test_what_comes_meanwhile_follows() -> None:
     """Items added while a model writes stand behind what was kept; they are no conflict."""
     session = chat(AgentSession(), 2)
