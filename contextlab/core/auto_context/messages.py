@@ -119,6 +119,10 @@ class View:
         """How many messages."""
         return len(self.messages)
 
+    def seen_by_model(self) -> int:
+        """How many messages hold something that is not for the person only."""
+        return sum(any(item.kind != Kind.UI for item in message.items) for message in self.messages)
+
     def items(self) -> list[Item]:
         """All items."""
         return [item for message in self.messages for item in message.items]

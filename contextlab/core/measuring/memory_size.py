@@ -1,4 +1,7 @@
-"""How large a memory is, by the measures that triggers and policies go by."""
+"""How large a memory is, by the measures that triggers and policies go by.
+
+What only the person saw is part of no context: it counts for nothing here.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,13 @@ def entry_starts(items: Iterable[Item]) -> list[int]:
 
 def count_entries(items: Iterable[Item]) -> int:
     """Provider messages: neighbours with one entry id are one."""
-    return len(entry_starts(items))
+    return len(entry_starts(without_ui(items)))
+
+
+def without_ui(items: Iterable[Item]) -> list[Item]:
+    """The items that may be part of a context."""
+    ui = Kind.UI
+    return [item for item in items if item.kind != ui]
 
 
 def count_turns(items: Iterable[Item]) -> int:
@@ -36,6 +45,7 @@ def text_tokens(text: str, count: TokenCount | None = None) -> int:
 
 def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
     """Tokens of items."""
+    items = without_ui(items)
     if count is not None:
         return sum([item_tokens(item, count) if item.tokens is None else item.tokens for item in items])
     # `estimate_tokens` written out for ASCII: a call for each of thousands of items takes twice as long.
@@ -66,8 +76,13 @@ def snapshot_entries(snapshot: Snapshot) -> int:
 
 
 def snapshot_starts(snapshot: Snapshot) -> list[int]:
-    """Index of the first item of each entry of a memory."""
-    return snapshot.once("starts", lambda: entry_starts(snapshot.items))
+    """Index of the first item of each entry, among the items that may be part of a context."""
+    return snapshot.once("starts", lambda: entry_starts(context_items(snapshot)))
+
+
+def context_items(snapshot: Snapshot) -> Sequence[Item]:
+    """The items of a memory that may be part of a context."""
+    return snapshot.once("context", lambda: _context_items(snapshot.items))
 
 
 def snapshot_pairs(snapshot: Snapshot) -> list[int]:
@@ -75,9 +90,13 @@ def snapshot_pairs(snapshot: Snapshot) -> list[int]:
     return snapshot.once("pairs", lambda: pair_up(snapshot.items))
 
 
+def _context_items(items: Sequence[Item]) -> Sequence[Item]:
+    return without_ui(items) if Kind.UI in [item.kind for item in items] else items
+
+
 def _counted(items: Sequence[Item]) -> int | None:
     """Tokens of items that are all counted; None where some are not."""
-    counts = [item.tokens for item in items]
+    counts = [item.tokens for item in without_ui(items)]
     return None if None in counts else sum(cast("list[int]", counts))
 
 

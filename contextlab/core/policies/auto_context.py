@@ -76,8 +76,9 @@ POLICY = AutoContext
 def is_due(view: View, options: AutoContextOptions, summary: str | None = None) -> Decision:
     """Whether a threshold is reached, with the figures of the one that is (of the tokens when none is)."""
     rule = f"messages >= {options.msg_threshold:,} or tokens >= {options.token_threshold:,}"
-    if len(view) >= options.msg_threshold:
-        return Decision(True, rule, len(view), options.msg_threshold)
+    messages = view.seen_by_model()
+    if messages >= options.msg_threshold:
+        return Decision(True, rule, messages, options.msg_threshold)
     tokens = tokens_of(view.messages) + text_tokens(len(summary or ""))
     return Decision(tokens >= options.token_threshold, rule, tokens, options.token_threshold)
 

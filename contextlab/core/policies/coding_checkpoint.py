@@ -22,7 +22,7 @@ from contextlab.core.budget import Mode
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.documents.options import Options, read_mode
 from contextlab.core.errors import CompactError
-from contextlab.core.items import Item, Reason, Verdict
+from contextlab.core.items import Item, Kind, Reason, Verdict
 from contextlab.core.policies.llm_summary import read_result
 from contextlab.core.projection import Fate
 from contextlab.core.sections import joined
@@ -153,7 +153,8 @@ class _Checkpoint:
     """Oldest items that no model read, since the prompt would have been too long."""
 
     def unpinned(self, items: Sequence[Item]) -> list[Item]:
-        return [item for item in items if item.id not in self.pins]
+        """What may go: no pin, and nothing that only the person saw, of which no context is freed."""
+        return [item for item in items if item.id not in self.pins and item.kind != Kind.UI]
 
     def finish(self, planned: Plan) -> Outcome:
         """The checkpoint, the aggressive one where it is still too large."""

@@ -6,6 +6,7 @@
 | cut       | `max_items` from the end, back to a turn's start; pairs stay whole, what is open stays (see cut.py)    |
 | pins      | system items and a person's pins stay where they are, with the other one of their pair                 |
 | nothing   | nothing before the cut: no call, no result, memory as it is                                           |
+| ui        | what only the person saw is not counted, not summarised, and stays                                    |
 | carried   | the earlier summary goes into the request, the lists of files grow from result to result              |
 | too long  | a prompt that the model cannot take is tried once more with less of what tools gave back              |
 | failure   | an error or a blank answer is raised; `fallback: mechanical` writes a summary without the model instead |
@@ -27,7 +28,7 @@ from contextlab.core.errors import CompactError
 from contextlab.core.items import Item
 from contextlab.core.language_model import ModelError, ModelMessage, ModelReply
 from contextlab.core.measuring.figures import Figures
-from contextlab.core.measuring.memory_size import snapshot_starts
+from contextlab.core.measuring.memory_size import context_items, snapshot_starts
 from contextlab.core.policies.structured_summary import by_entries, more_entries
 from contextlab.core.sections import is_empty, keep_known_items, read_reply
 from contextlab.core.summarising.asking import SHORT, ask, is_too_long, summary_request
@@ -78,14 +79,14 @@ class LlmSummary:
 
     def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
         """Summarise what stands before the cut; raises ModelError."""
-        if not snapshot.items:
+        items = context_items(snapshot)
+        if not items:
             return nothing_done(NOTHING, snapshot, deps)
-        entries = Entries(snapshot.items, snapshot_starts(snapshot))
-        end = entries.start(self.cut(entries))
+        entries = Entries(items, snapshot_starts(snapshot))
+        before = items[: entries.start(self.cut(entries))]
         if self.mode == "reference":
-            return self._as_the_original(snapshot, snapshot.items[:end], deps)
-        pins = pinned_ids(snapshot.items, deps)
-        before = snapshot.items[:end]
+            return self._as_the_original(snapshot, before, deps)
+        pins = pinned_ids(items, deps)
         covered = [item for item in before if item.id not in pins] if pins else before
         if not covered:
             return nothing_done(NOTHING, snapshot, deps)

@@ -35,6 +35,7 @@ from contextlab.core.evidence.todos import progress
 from contextlab.core.evidence.words import same
 from contextlab.core.items import Item
 from contextlab.core.measuring.figures import Figures
+from contextlab.core.measuring.memory_size import context_items
 from contextlab.core.policies.structured_summary import by_entries, more_entries
 from contextlab.core.sections import HEADINGS, render_sections
 from contextlab.core.summarising.file_tracking import Files, cumulative, files_of
@@ -92,7 +93,8 @@ class RuleBased:
 
     def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
         """Summarise what stands before the newest entries; never fails."""
-        covered = coverable(snapshot.items, self.keep_recent, pinned_ids(snapshot.items, deps))
+        pins = pinned_ids(snapshot.items, deps)
+        covered = coverable(context_items(snapshot), self.keep_recent, pins)
         if not covered:
             return nothing_done(NOTHING, snapshot, deps)
         sections = gather(snapshot, covered)

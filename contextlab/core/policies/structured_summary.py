@@ -22,7 +22,7 @@ from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, S
 from contextlab.core.documents.options import LIMITS, read_budget
 from contextlab.core.items import Verdict
 from contextlab.core.measuring.figures import Figures
-from contextlab.core.measuring.memory_size import snapshot_entries
+from contextlab.core.measuring.memory_size import context_items, snapshot_entries
 from contextlab.core.projection import project
 from contextlab.core.report import Report
 from contextlab.core.summarising.cut import open_prompt
@@ -60,12 +60,14 @@ class StructuredSummary:
         snapshot = snapshot or Snapshot()
         prompt = open_prompt(snapshot.items) if self.budget.safe else None
         held = deps.pins | ({prompt} if prompt else set())
-        items = [replace(item, pinned=item.pinned or item.id in held) for item in snapshot.items]
+        shown = context_items(snapshot)
+        items = [replace(item, pinned=item.pinned or item.id in held) for item in shown]
         seen = project(items, self.budget, deps.count)
         result = CompactResult(summary=self._summary(snapshot, seen.report), strategy="structured-summary")
         result.report = seen.report
-        kept = tuple(snapshot.items[index] for index in seen.sources)
-        fates = {item.id: fate for item, fate in zip(snapshot.items, seen.fates, strict=True)}
+        fates = {item.id: fate_kept(item, deps) for item in snapshot.items}
+        fates |= {item.id: fate for item, fate in zip(shown, seen.fates, strict=True)}
+        kept = tuple(item for item in snapshot.items if fates[item.id].verdict != Verdict.DROPPED)
         if prompt in fates and fates[prompt].verdict == Verdict.PINNED:
             fates[prompt] = fate_kept(next(item for item in snapshot.items if item.id == prompt), deps)
         covered = tuple(item for item, fate in fates.items() if fate.verdict == Verdict.DROPPED)

@@ -60,7 +60,9 @@ def shortened(item: Item) -> Item:
 
 
 def coding_tokens(item: Item) -> int:
-    """Size of an item as the coding layer estimates it."""
+    """Size of an item as the coding layer estimates it; 0 for what only the person saw."""
+    if item.kind == Kind.UI:
+        return 0
     images = sum(media.type == "image" for media in item.media)
     return (item.chars + IMAGE_CHARS * images + 3) // 4
 
