@@ -83,7 +83,7 @@ def render_sections(sections: Sections) -> str:
     for name, heading in HEADINGS.items():
         lines: list[Line] = getattr(sections, name)
         if lines:
-            parts.append(f"## {heading}\n" + "\n".join(f"- {_indented(line.text)}" for line in lines))
+            parts.append(f"## {heading}\n" + "\n".join(f"- {indented(line.text)}" for line in lines))
     return "\n\n".join(parts)
 
 
@@ -105,6 +105,11 @@ def keep_known_items(sections: Sections, known: frozenset[str]) -> None:
     for name in HEADINGS:
         lines: list[Line] = getattr(sections, name)
         lines[:] = [Line(line.text, tuple(item for item in line.items if item in known)) for line in lines]
+
+
+def indented(text: str) -> str:
+    """A text whose further lines stand under its first: none can be taken for a heading or for another's words."""
+    return "\n  ".join(text.splitlines())
 
 
 def _json_object(text: str) -> tuple[dict[str, Any] | None, str]:
@@ -162,11 +167,6 @@ def _text(value: Any) -> str:
         return ""
 
 
-def _indented(text: str) -> str:
-    """Further lines of a text stand under the first, so that they cannot be taken for headings."""
-    return "\n  ".join(text.splitlines())
-
-
 def _no_heading(text: str) -> str:
     """A text that stands below a heading without a mark before it: its first line is none either."""
-    return ("  " if text.startswith("#") else "") + _indented(text)
+    return ("  " if text.startswith("#") else "") + indented(text)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contextlab.core.items import Item
+from contextlab.core.items import KINDS, Item
 from contextlab.core.offload import OffloadStore
 
 RELOAD_TOOL = "context_reload"
@@ -19,6 +19,7 @@ PARAMETER = "working_context_offload_uuid"
 NO_STORE = "Nothing can be reloaded: this agent has no store for originals."
 NO_ID = f"Nothing was reloaded: {PARAMETER} is empty. Give the ID that stands in the mark."
 UNKNOWN = "Nothing is stored under the ID {}. Check that it is copied exactly from the mark."
+_LIKE_A_LABEL = tuple(f"[{kind}" for kind in KINDS)
 FAILED = "The original under the ID {} could not be read ({}). Go on with what you have, or try again later."
 
 
@@ -76,12 +77,20 @@ class ReloadTool:
 
 
 def originals_as_text(items: Sequence[Item]) -> str:
-    """Originals for a model to read: each under a line that says what it is; one alone without it."""
+    """Originals for a model to read: each under a line that says what it is; one alone without it.
+
+    A line of a text that looks like such a line is indented.
+    """
     if len(items) == 1:
         return items[0].text
-    return "\n\n".join(f"{_label(item)}\n{item.text}" for item in items)
+    return "\n\n".join(f"{_label(item)}\n{_without_labels(item.text)}" for item in items)
 
 
 def _label(item: Item) -> str:
-    named = " ".join(part for part in (item.tool, item.call_id) if part)
+    named = " ".join(f"{item.tool or ''} {item.call_id or ''}".split())
     return f"[{item.kind}: {named}]" if named else f"[{item.kind}]"
+
+
+def _without_labels(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    return "".join(f"  {line}" if line[:20].lower().startswith(_LIKE_A_LABEL) else line for line in lines)

@@ -1,4 +1,7 @@
-"""A memory as a hand-over in Markdown: the summary, then the newest items, for a person or another agent."""
+"""A memory as a hand-over in Markdown: the summary, then the newest items, for a person or another agent.
+
+What anybody said is quoted, what tools were given and gave back is fenced: no text can pass for a heading of it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def as_markdown(title: str, snapshot: Snapshot) -> str:
     """The memory, reasoning left out."""
     parts = [f"# Hand-over: {' '.join(title.split())}"]
     if snapshot.summary and snapshot.summary.strip():
-        parts.append(f"## What happened so far\n\n{snapshot.summary.strip()}")
+        parts.append(f"## What happened so far\n\n{_quoted(snapshot.summary.strip())}")
     shown = [_part(item) for item in snapshot.items if item.kind in _HEADS]
     if shown:
         parts += ["## What stands in memory word for word", *shown]
@@ -27,10 +30,15 @@ def as_markdown(title: str, snapshot: Snapshot) -> str:
 
 
 def _part(item: Item) -> str:
-    head = f"### {_HEADS[item.kind]}" + (f" `{item.tool}`" if item.tool else "")
+    tool = " ".join((item.tool or "").replace("`", "'").split())
+    head = f"### {_HEADS[item.kind]}" + (f" `{tool}`" if tool else "")
     if item.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT):
         return f"{head}\n\n{_fenced(item.text)}"
-    return f"{head}\n\n{item.text}"
+    return f"{head}\n\n{_quoted(item.text)}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def _fenced(text: str) -> str:

@@ -28,6 +28,7 @@ from contextlab.core.language_model import (
     ModelUsage,
     ask_model,
 )
+from contextlab.core.sections import indented
 from contextlab.core.summarising.asking import added
 
 _BATCH = (Kind.TOOL_CALL, Kind.REASONING)
@@ -123,13 +124,14 @@ class Metered:
 def as_text(made: Sequence[Item]) -> str:
     """What a compressor gave back as one text, for a memory whose summary is a text: without headings.
 
-    A single text stands as it is; of several each begins with who says it.
+    A single text stands as it is, and so does an earlier summary. Of several each begins with who says it, and its
+    further lines are indented: no result can speak for a person.
     """
     told = [(item, item.text.removeprefix(EXCERPT_HEADING).strip()) for item in made]
     told = [(item, text) for item, text in told if text != SUMMARY_HEADING and (text or item.tool)]
     if len(told) == 1:
         return told[0][1]
-    return "\n".join(f"{_WHO.get(item.kind, '')}{_with_tool(item, text)}" for item, text in told)
+    return "\n".join(_line(item, text) for item, text in told)
 
 
 _WHO = {
@@ -139,6 +141,10 @@ _WHO = {
     Kind.TOOL_CALL: "Call: ",
     Kind.TOOL_RESULT: "Result: ",
 }
+
+
+def _line(item: Item, text: str) -> str:
+    return text if item.kind == Kind.SUMMARY else indented(_WHO.get(item.kind, "") + _with_tool(item, text))
 
 
 def _with_tool(item: Item, text: str) -> str:

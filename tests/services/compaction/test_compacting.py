@@ -200,7 +200,7 @@ def test_the_memory_goes_to_other_agents(session, name):
     held = compaction.memory_of(session)
     exported = compaction.export_memory(held, name)
     first = " ".join(held.snapshot.summary.split())[:30]
-    assert first in " ".join(exported.text.replace("\\n", " ").split())
+    assert first in " ".join(exported.text.replace("\\n", " ").replace("\n> ", " ").split())
     with pytest.raises(BadRequest):
         compaction.export_memory(held, "docx")
 
