@@ -29,6 +29,7 @@ class VersionLine:
     """Run of the compaction that made it."""
     items: int
     tokens: int | None
+    """As it was made; of a live session: at its cut, without what came since."""
     has_summary: bool
     created_at: datetime
     restored: int | None = None
@@ -37,6 +38,8 @@ class VersionLine:
     """Of a live session: the first step that had it."""
     by_agent: bool = False
     """The agent made it in its own process, and told of it."""
+    upto: int | None = None
+    """Of a live session: its cut. It stands for the items below, and those from there on follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +194,13 @@ def _versions(session: Session) -> dict[int, list[VersionLine]]:
     rows = MemoryVersion.objects.filter(view__session=session).annotate(place=newest).filter(place__lte=SHOWN)
     columns = (
         "view_id", "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary",
-        "created_at", "restored__version", "live__step", "live__log_compaction",
+        "created_at", "restored__version", "live__step", "live__log_compaction", "live__upto",
     )  # fmt: skip
     found: Iterable[tuple[Any, ...]] = rows.order_by("view_id", "-version").values_list(*columns)
     lines: dict[int, list[VersionLine]] = {}
-    for view, version, parent, by, run, items, tokens, summary, at, restored, step, own in found:
+    for view, version, parent, by, run, items, tokens, summary, at, restored, step, own, cut in found:
         line = VersionLine(
-            version, parent, by, run, items, tokens, bool(summary), at, restored, step, own is not None
+            version, parent, by, run, items, tokens, bool(summary), at, restored, step, own is not None, cut
         )
         lines.setdefault(view, []).append(line)
     return lines

@@ -11,8 +11,9 @@ from django.test import Client
 from contextlab.services.actions import perform
 from contextlab.store.models import LiveSession, Run
 from tests.api.conftest import Api
-from tests.api.test_live import LONG, TRIGGERED, Agent, item, work
+from tests.api.test_live import JSON, LONG, TRIGGERED, Agent, item, work
 from tests.factories import a_session
+from tests.web import pages
 
 ASKS = {
     "version": 1,
@@ -124,6 +125,27 @@ def test_compact_now_and_restore_on_the_page(client: Client, agent: Agent) -> No
     assert back.status_code == 302
     assert agent.memory(peek=1)["version"] == version + 2
     assert "restore of version 1" in read(client, f"{at}/compactions")
+
+
+def test_a_memorys_figures_are_those_of_what_it_holds(client: Client, agent: Agent) -> None:
+    """Items, tokens and step of the live memory are what its agent gets, not what stood at the cut of a version."""
+    compacted = agent.memory()
+    agent.api.post(agent.at + "branches/live/restore/", {"version": 1}, **JSON)
+    given = agent.memory(peek=1)
+    version, report = given["version"], given["report"]
+    assert (report["source_items"], report["token_source"]) == (8, "counted")
+    at = f"/sessions/{agent.known['id']}"
+    tokens = f"{report['source_tokens']:,}"
+    page = pages.read(client.get(f"{at}/memory", {"branch": "live", "version": version})).text
+    assert f"stands before step 6 items 8 tokens {tokens} counted" in page
+    page = pages.read(client.get(f"{at}/compactions")).text
+    assert f"Before step 6 the agent gets 8 items, {tokens} tokens counted" in page
+    assert "tokens at its cut" in page
+    line = agent.api.get(agent.at + "compactions/")["branches"][0]["versions"][0]
+    assert (line["version"], line["items"], line["tokens"], line["upto"]) == (version, 0, 0, 0)
+    older = pages.read(client.get(f"{at}/memory", {"branch": "live", "version": compacted["version"]})).text
+    assert "an earlier version: shown as a restore would give it" in older
+    assert "an earlier version" not in pages.read(client.get(f"{at}/memory", {"branch": "live"})).text
 
 
 def test_the_model_is_allowed_after_its_cost_was_seen(

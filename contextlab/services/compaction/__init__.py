@@ -8,6 +8,7 @@
     promote(branch)                           its memory is the session's one to go on with
     beside(job, request)                      -> (Run, new): the same memory again in another way, as a second branch
     memory_of(session, name, version)         -> Held: items, summary, where it is from
+    size_of(held)                             -> its tokens, and their source
     export_memory(held, format)               -> Exported: document, text, repairs
     model_status()                            -> ModelStatus: what is set, never its value
     try_model()                               asks for one word; raises ModelError
@@ -33,6 +34,7 @@ from contextlab.services.compaction.versions import (
     promote,
     restore,
     resume_line,
+    size_of,
     wishes_of,
 )
 
@@ -60,6 +62,7 @@ __all__ = [
     "restore",
     "resume_line",
     "running",
+    "size_of",
     "try_model",
     "wishes_of",
 ]

@@ -13,12 +13,14 @@ from django.utils import timezone
 
 from contextlab.core.auto_context.tags import offload_ids
 from contextlab.core.committing.compacting import exported
+from contextlab.core.committing.figures import figures_of
 from contextlab.core.committing.transfer import as_markdown
 from contextlab.core.protocol import FORMATS as WIRES
 from contextlab.core.protocol import SEALED, export
 from contextlab.queries.compaction import branch_of
 from contextlab.queries.seals import seal
 from contextlab.services.compaction.committing import add_version
+from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.memory import read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
@@ -113,6 +115,12 @@ def export_memory(held: Held, format: str) -> Exported:
         seal(items, held.positions, held.session.pk, held.revision)
     made = export(items, format)
     return Exported(format, made.document, made.repairs)
+
+
+def size_of(held: Held) -> tuple[int, str]:
+    """Tokens of a memory as it is read, its summary included, and whether they are counted or estimated."""
+    figures = figures_of(held.snapshot, None, count_of(held))
+    return figures.tokens_before, figures.token_source
 
 
 def resume_line(session: Session) -> str | None:

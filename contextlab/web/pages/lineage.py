@@ -14,6 +14,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
 from contextlab.queries.compaction import Branch, LineageRow, VersionLine, branches, compaction_page, lineage
+from contextlab.queries.live import newest_version
 from contextlab.queries.offloads import offload_count
 from contextlab.queries.recorded_compaction import recorded_compaction
 from contextlab.services import compaction
@@ -62,7 +63,7 @@ def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
         "part": rows, "rows": [kin(session, row) for row in rows.shown], "trees_part": trees,
         "known": _comparable(session, rows.shown),
         "trees": [_tree(session, tree) for tree in trees.shown], "on_top": ON_TOP,
-        "offloads": offload_count(session), **way_back(session),
+        "offloads": offload_count(session), "in_force": _in_force(session, trees.shown), **way_back(session),
     }  # fmt: skip
     return render(request, "pages/compactions.html", values)
 
@@ -78,6 +79,34 @@ def _tree(session: Session, tree: Branch) -> tuple[Branch, Sequence[VersionLine]
     """A branch with its newest versions and the steps that the log has had since it left."""
     since = session.steps - (tree.base_step or session.steps + 1) + 1
     return tree, tree.versions[:SHOWN_VERSIONS], max(0, since)
+
+
+def _in_force(session: Session, trees: Sequence[Branch]) -> dict[str, Any] | None:
+    """The live memory as it is now, with all that came behind its newest version; None where none is shown."""
+    live = next((tree.name for tree in trees if tree.live), None)
+    if live is None:
+        return None
+    held = compaction.memory_of(session, live)
+    tokens, source = compaction.size_of(held)
+    return {
+        "items": len(held.snapshot.items), "summary": bool(held.snapshot.summary), "tokens": tokens,
+        "source": source, "step": _step_of(held),
+    }  # fmt: skip
+
+
+def _step_of(held: Held) -> int:
+    """The step that a memory stands before: of a live one, the first that its agent has not taken another for."""
+    if held.version is None or held.view.kind != View.Kind.LIVE:
+        return held.at_step
+    return max(held.at_step, held.version.live.step)
+
+
+def _if_restored(held: Held) -> bool:
+    """Whether it is an older version of a live memory: what came since stands behind it here, too."""
+    if held.version is None or held.view.kind != View.Kind.LIVE:
+        return False
+    newest = newest_version(held.view)
+    return newest is not None and newest.memory_id != held.version.pk
 
 
 def way_back(session: Session) -> dict[str, Any]:
@@ -173,8 +202,10 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
         for item in items[first : first + SHOWN_ITEMS]
     ]
     summary, more = cut(held.snapshot.summary or "", SHOWN_SUMMARY)
+    tokens, source = compaction.size_of(held)
     values = {
         "opened": open_session(request, uid), "session": held.session, "nav": "compactions", "held": held,
+        "step": _step_of(held), "tokens": tokens, "source": source, "if_restored": _if_restored(held),
         "version": held.version.version if held.version else None, "formats": compaction.FORMATS,
         "summary": summary, "summary_cut": more, "items": shown,
         "originals": compaction.offloads_in(held)[:SHOWN_ITEMS], "total": len(items),
