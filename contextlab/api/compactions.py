@@ -18,7 +18,8 @@ from contextlab.api.errors import bad_value, not_found
 from contextlab.api.live import memory_answer
 from contextlab.api.refusals import refusals
 from contextlab.api.schema import query
-from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
+from contextlab.queries.compaction import CompactionPage, branches, compaction_page
+from contextlab.queries.lineage import lineage
 from contextlab.services import compaction, runs
 from contextlab.store.models import Run, Session, View
 

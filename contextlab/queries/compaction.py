@@ -1,4 +1,4 @@
-"""Compactions as pages show them: one with all that came of it, and all of a session in their lineage."""
+"""Compactions as pages show them: one with all that came of it, and the memories of a session's branches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from uuid import UUID
 from django.db.models import Window
 from django.db.models.functions import RowNumber
 
+from contextlab.queries.lineage import PARENTS, SHOWN, parent_of
 from contextlab.queries.runs import RunView, run_view
-from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, StepRecord, View
-
-SHOWN = 500
+from contextlab.store.models import CompactionJob, MemoryVersion, Session, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,32 +98,6 @@ class CompactionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class LineageRow:
-    """A compaction among those of its session."""
-
-    id: str
-    """A run's id, or `log-N`."""
-    origin: str
-    """here, recorded or detected."""
-    state: str
-    at_step: int | None
-    trigger: str
-    policy: str
-    method: str
-    tokens_before: int | None
-    tokens_after: int | None
-    reported_after: int | None
-    """Input that the provider reported for the first step after it; of those that the log records."""
-    items_summarised: int | None
-    parent: str | None
-    children: Sequence[str]
-    branch: str | None
-    version: int | None
-    promoted: bool
-    at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Branch:
     """A branch with its memories, newest first."""
 
@@ -145,34 +118,23 @@ def compaction_page(workspace_id: int, uid: UUID) -> CompactionPage | None:
     run = run_view(workspace_id, uid) if job else None
     if job is None or run is None:
         return None
-    memory = job.memories.select_related("view", *_PARENTS).order_by("id").first()
+    memory = job.memories.select_related("view", *PARENTS).order_by("id").first()
     since = None
     if job.at_step is not None and job.revision == job.session.revision:
         since = max(0, job.session.steps - job.at_step + 1)
     return CompactionPage(
         run, job.session.uid, job.base_view.name, **{name: getattr(job, name) for name in _JOB},
         branch=memory.view.name if memory else None, version=memory.version if memory else None,
-        parent=_parent(job, memory), steps_since=since, decision=job.run.params.get("decision"),
+        parent=parent_of(job, memory), steps_since=since, decision=job.run.params.get("decision"),
     )  # fmt: skip
 
 
-_PARENTS = ("parent__compaction__run", "parent__restored__compaction__run")
 _JOB = (
     "base_version", "before_step", "before_compaction", "policy", "policy_name", "policy_hash", "instructions",
     "keep_recent", "pins", "trigger", "allow_model", "model", "asked_at", "revision", "at_step", "upto",
     "reason", "raw_reply", "usage", "prices", "cost", "method", "result", "report", "fates", "offloads", "events",
     "flags", "tokens_before", "tokens_after", "token_source", "payback", "seconds",
 )  # fmt: skip
-
-
-def lineage(session: Session) -> list[LineageRow]:
-    """All compactions of a session, those of its log first, each with its parent and its children."""
-    rows = [*_recorded(session), *_asked_for(session)]
-    children: dict[str, list[str]] = {}
-    for row in rows:
-        if row["parent"]:
-            children.setdefault(row["parent"], []).append(row["id"])
-    return [LineageRow(**row, children=tuple(children.get(row["id"], ()))) for row in rows]
 
 
 def branches(session: Session) -> list[Branch]:
@@ -213,93 +175,3 @@ def branch_of(session: Session, name: str = "") -> View | None:
         return found.filter(name=name).first()
     live = found.filter(kind=View.Kind.LIVE)
     return found.exclude(promoted_at=None).first() or live.first() or found.order_by("-id").first()
-
-
-def _recorded(session: Session) -> list[dict[str, Any]]:
-    found = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
-    rows: list[dict[str, Any]] = []
-    newest = list(found.order_by("-number")[:SHOWN])[::-1]
-    reported = _reported(session, [one.at_step for one in newest])
-    for one in newest:
-        rows.append(
-            {
-                "id": f"log-{one.number}",
-                "origin": one.origin,
-                "state": "done",
-                "at_step": one.at_step,
-                "trigger": one.trigger,
-                "policy": "",
-                "method": "",
-                "tokens_before": one.pre_tokens,
-                "tokens_after": one.post_tokens,
-                "reported_after": reported.get(one.at_step),
-                "items_summarised": one.items_summarised,
-                "parent": rows[-1]["id"] if rows else None,
-                "branch": None,
-                "version": None,
-                "promoted": False,
-                "at": one.ts,
-            }
-        )
-    return rows
-
-
-def _asked_for(session: Session) -> list[dict[str, Any]]:
-    jobs = CompactionJob.objects.filter(session=session).select_related("run", "base_view").defer(*_LARGE)
-    memories = MemoryVersion.objects.filter(compaction__session=session).select_related("view", *_PARENTS)
-    by_job = {memory.compaction_id: memory for memory in memories}
-    return [_line(job, by_job.get(job.pk)) for job in list(jobs.order_by("-id")[:SHOWN])[::-1]]
-
-
-_LARGE = ("policy", "raw_reply", "result", "fates", "events", "instructions")
-"""Columns of a job that no list shows."""
-
-
-def _reported(session: Session, steps: Sequence[int]) -> dict[int, int]:
-    """Input that the provider reported, by step; steps without a report are left out."""
-    rows = StepRecord.objects.filter(session=session, revision=session.revision, number__in=steps)
-    found = {}
-    for step, *parts in rows.values_list("number", "input", "cache_read", "cache_write"):
-        known = [part for part in parts if part is not None]
-        if known:
-            found[step] = sum(known)
-    return found
-
-
-def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
-    report = job.report or {}
-    return {
-        "id": str(job.run.uid),
-        "origin": "here",
-        "state": job.run.state,
-        "at_step": job.at_step or job.before_step,
-        "trigger": job.trigger,
-        "policy": job.policy_name,
-        "method": job.method,
-        "tokens_before": job.tokens_before,
-        "tokens_after": job.tokens_after,
-        "reported_after": None,
-        "items_summarised": report.get("summarised_items"),
-        "parent": _parent(job, memory),
-        "branch": memory.view.name if memory else None,
-        "version": memory.version if memory else None,
-        "promoted": bool(memory and memory.view.promoted_at),
-        "at": job.run.finished_at or job.asked_at,
-    }
-
-
-def _parent(job: CompactionJob, memory: MemoryVersion | None) -> str | None:
-    """The compaction whose memory was read."""
-    before = memory.parent if memory else None
-    source = (before.restored or before).compaction if before is not None else None
-    if source is not None:
-        return str(source.run.uid)
-    if job.base_view.kind != View.Kind.RECORDED or None in (job.at_step, job.revision):
-        return None
-    records = CompactionRecord.objects.filter(
-        session_id=job.session_id, revision=job.revision or 0, micro=False
-    )
-    number = (
-        records.filter(at_step__lte=job.at_step).order_by("-number").values_list("number", flat=True).first()
-    )
-    return None if number is None else f"log-{number}"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from contextlab.queries.compaction import Branch, LineageRow, VersionLine
+from contextlab.queries.compaction import Branch, VersionLine
+from contextlab.queries.lineage import LineageRow
 from contextlab.store.models import Session
 from contextlab.web.compaction_sections import ShownSection
 from contextlab.web.compactions import ShownCompaction
+from contextlab.web.opened import RECORDED
 
 MOST_KIN = 12
 
@@ -26,10 +29,18 @@ class Kin:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The memory that a compaction read: how it is called, and where it stands (empty: nowhere by itself)."""
+
+    words: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """What stands around one compaction."""
 
-    parent: Kin | None
+    source: Source
     children: Sequence[Kin]
     beside: Sequence[Kin]
     branch: Branch | None = None
@@ -57,12 +68,14 @@ class ComparedSection:
 def kin(session: Session, row: LineageRow, compare_with: str = "") -> Kin:
     """A compaction with its label and its page."""
     compare = f"{reverse('compactions_compare', args=[session.uid])}?left={compare_with}&right={row.id}"
-    address = (
-        reverse("compaction", args=[row.id])
-        if row.origin == "here"
-        else reverse("compaction_recorded", args=[session.uid, row.id.removeprefix("log-")])
-    )
-    return Kin(name_of(row), address, row, compare if compare_with else "")
+    return Kin(name_of(row), _address(session, row.id), row, compare if compare_with else "")
+
+
+def _address(session: Session, name: str) -> str:
+    """The page of a compaction by its id: a run's, or `log-N`."""
+    if name.startswith("log-"):
+        return reverse("compaction_recorded", args=[session.uid, name.removeprefix("log-")])
+    return reverse("compaction", args=[name])
 
 
 def name_of(row: LineageRow) -> str:
@@ -70,6 +83,22 @@ def name_of(row: LineageRow) -> str:
     if row.origin != "here":
         return f"#{row.id.removeprefix('log-')} of the log"
     return f"{row.policy}: {f'{row.branch}, version {row.version}' if row.branch else row.state}"
+
+
+def source_of(session: Session, row: LineageRow, by_id: Mapping[str, LineageRow]) -> Source:
+    """What a compaction goes on from: another one, a memory, or the items of the log."""
+    if (parent := by_id.get(row.parent or "")) is not None:
+        return Source(name_of(parent), _address(session, parent.id))
+    if row.parent:
+        return Source("an earlier one, too old to be listed", _address(session, row.parent))
+    if row.base_view in ("", RECORDED):
+        return Source("the log's items")
+    if row.base_version is None:
+        seen = f"{reverse('session', args=[session.uid])}?{urlencode({'view': row.base_view})}"
+        return Source(f"the memory of {row.base_view}", seen)
+    query = urlencode({"branch": row.base_view, "version": row.base_version})
+    memory = f"{reverse('memory_page', args=[session.uid])}?{query}"
+    return Source(f"{row.base_view}, version {row.base_version}", memory)
 
 
 def place_of(
@@ -80,15 +109,17 @@ def place_of(
     row = by_id.get(here)
     if row is None:
         return None
-    parent = by_id.get(row.parent or "")
     children = [kin(session, by_id[one]) for one in row.children[:MOST_KIN]]
-    beside: list[Kin] = []
-    if row.origin == "here" and row.branch:
-        others = [one for one in rows if one.branch and one.id != here and one.at_step == row.at_step]
-        beside = [kin(session, one, here) for one in others[:MOST_KIN]]
+    others = [one for one in rows if one.id != here and _ended(one) and one.memory == row.memory]
+    beside = [kin(session, one, here) for one in others[:MOST_KIN]] if _ended(row) else []
     branch = next((tree for tree in trees if tree.name == row.branch), None)
     version = next((one for one in branch.versions if one.version == row.version), None) if branch else None
-    return Place(kin(session, parent) if parent else None, children, beside, branch, version)
+    return Place(source_of(session, row, by_id), children, beside, branch, version)
+
+
+def _ended(row: LineageRow) -> bool:
+    """Whether it has a result to compare; all of a log have one, even where nobody can read it."""
+    return row.origin != "here" or row.branch is not None
 
 
 def compared(left: ShownCompaction, right: ShownCompaction) -> list[ComparedSection]:

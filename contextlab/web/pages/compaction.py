@@ -11,9 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.http import require_POST
 
-from contextlab.queries.compaction import CompactionPage, branches, compaction_page, lineage
+from contextlab.queries.compaction import CompactionPage, branches, compaction_page
 from contextlab.queries.compaction_sides import MOST_ITEMS, items_of
 from contextlab.queries.counters import mismatch_at
+from contextlab.queries.lineage import lineage
 from contextlab.queries.recorded_compaction import positions_of, recorded_compaction, turn_of
 from contextlab.queries.session import find_session
 from contextlab.services import runs

@@ -13,7 +13,8 @@ from django.urls import path
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
-from contextlab.queries.compaction import Branch, LineageRow, VersionLine, branches, compaction_page, lineage
+from contextlab.queries.compaction import Branch, VersionLine, branches, compaction_page
+from contextlab.queries.lineage import LineageRow, lineage
 from contextlab.queries.live import newest_version
 from contextlab.queries.offloads import offload_count
 from contextlab.queries.recorded_compaction import recorded_compaction
@@ -25,7 +26,7 @@ from contextlab.web.compact_form import read_pins, said
 from contextlab.web.compactions import of_log, of_run
 from contextlab.web.cutting import cut
 from contextlab.web.errors import answer
-from contextlab.web.lineage import Kin, Side, compared, kin
+from contextlab.web.lineage import Kin, Side, compared, kin, source_of
 from contextlab.web.opened import LARGEST, RECORDED, Opened, number_in, open_session
 
 SHOWN_ROWS = 100
@@ -56,11 +57,13 @@ def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The page: the newest of each."""
     opened = open_session(request, uid)
     session = opened.session
-    rows = _part(lineage(session), number_in(request, "skip"), SHOWN_ROWS)
+    found = lineage(session)
+    rows, by_id = _part(found, number_in(request, "skip"), SHOWN_ROWS), {row.id: row for row in found}
     trees = _part(branches(session), number_in(request, "branches"), SHOWN_BRANCHES)
     values = {
         "opened": opened, "session": session, "nav": "compactions", "formats": compaction.FORMATS,
-        "part": rows, "rows": [kin(session, row) for row in rows.shown], "trees_part": trees,
+        "part": rows, "trees_part": trees,
+        "rows": [(kin(session, row), source_of(session, row, by_id)) for row in rows.shown],
         "known": _comparable(session, rows.shown),
         "trees": [_tree(session, tree) for tree in trees.shown], "on_top": ON_TOP,
         "offloads": offload_count(session), "in_force": _in_force(session, trees.shown), **way_back(session),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from contextlab.queries.compaction import branches, compaction_page, lineage
+from contextlab.queries.compaction import branches, compaction_page
+from contextlab.queries.lineage import lineage
 from contextlab.services import compaction, runs
 from contextlab.services.compaction import BadRequest, read_request
 from contextlab.services.compaction.memory import read_memory
