@@ -17,6 +17,7 @@ from contextlab.core import Item, Kind, PolicyError, faults_of
 from contextlab.core.committing.commit import faults_of_outcome, with_open_prompt
 from contextlab.core.compaction import CompactPolicy, Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError
+from contextlab.core.items import estimate_tokens
 from contextlab.core.language_model import ModelError
 from contextlab.core.memory import SUMMARY_ID, AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore, Offload
@@ -128,6 +129,32 @@ def test_17_every_item_is_kept_or_covered_and_what_came_meanwhile_follows(seed: 
     assert sorted([*kept, *outcome.covered]) == sorted(ids(before.items))
     assert kept == [name for name in ids(before.items) if name in set(kept)]
     assert set(outcome.fates) == set(ids(before.items))
+
+
+@many
+@given(SEEDS)
+def test_the_report_has_the_sizes_of_both_memories(seed: int) -> None:
+    """Items, characters and tokens before and after, summaries included, whatever the policy."""
+    session = session_of(seed, ScriptedModel(["a summary"] * 20))
+    before = session.snapshot()
+    outcome = by_hand(session)
+    report = outcome.result.report if outcome is not None and outcome.result is not None else None
+    if report is None:
+        return
+    after = session.snapshot()
+    gone = report.summarised_items + report.dropped_items
+    assert report.source_items - gone == sum(item.id in set(ids(before.items)) for item in after.items)
+    assert report.projected_items == len(after.items)
+    sizes = (report.source_chars, report.source_tokens, report.projected_chars, report.projected_tokens)
+    assert sizes == (*size_of(before), *size_of(after))
+
+
+def size_of(memory: Snapshot) -> tuple[int, int]:
+    """Characters and tokens (no counter is set: estimated)."""
+    texts = [*(item.text for item in memory.items), memory.summary or ""]
+    estimated = sum(estimate_tokens(item.text, item.tool) for item in memory.items if item.tokens is None)
+    counted = sum(item.tokens for item in memory.items if item.tokens is not None)
+    return sum(map(len, texts)), estimated + counted + estimate_tokens(memory.summary or "")
 
 
 @many

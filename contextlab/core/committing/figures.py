@@ -8,6 +8,7 @@ A preview, a stored result and the report inside it are told from here, so that 
 | pinned                | items with the verdict pinned: system items, a person's pins, those of the request      |
 | kept                  | items that did not leave, the pinned ones among them                                    |
 | tokens before, after  | of all of memory, its summary included; after: None where nothing came of it            |
+| characters            | the same, in characters                                                                 |
 | token source          | counted, where every figure in it was counted; else estimated                           |
 """
 
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 
 from contextlab.core.compaction import Outcome, Snapshot
 from contextlab.core.items import Verdict
-from contextlab.core.measuring.memory_size import snapshot_tokens
+from contextlab.core.measuring.memory_size import snapshot_chars, snapshot_entries, snapshot_tokens
 from contextlab.core.projection import TokenCount
 
 
@@ -54,11 +55,18 @@ def figures_of(before: Snapshot, outcome: Outcome | None, count: TokenCount | No
 
 def tell(before: Snapshot, outcome: Outcome, count: TokenCount | None = None) -> None:
     """Put the figures into the report of the outcome's result."""
-    if outcome.result is None or outcome.result.report is None:
+    after = outcome.memory
+    if outcome.result is None or outcome.result.report is None or after is None:
         return
     figures, report = figures_of(before, outcome, count), outcome.result.report
     report.pinned_items = figures.pinned
+    report.summarised_items, report.dropped_items = figures.summarised, figures.dropped
+    report.projected_items, report.projected_entries = len(after.items), snapshot_entries(after)
+    if report.dropped_entries:
+        report.dropped_entries = report.source_entries - report.projected_entries
     report.token_source = figures.token_source
+    report.source_tokens, report.projected_tokens = figures.tokens_before, figures.tokens_after
+    report.source_chars, report.projected_chars = snapshot_chars(before), snapshot_chars(after)
 
 
 def _is_counted(memory: Snapshot, count: TokenCount | None) -> bool:

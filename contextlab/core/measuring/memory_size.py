@@ -70,6 +70,11 @@ def snapshot_tokens(snapshot: Snapshot, count: TokenCount | None = None) -> int:
     return (items_tokens(snapshot.items, count) if known is None else known) + summary
 
 
+def snapshot_chars(snapshot: Snapshot) -> int:
+    """Characters of a memory, its summary included."""
+    return sum([item.chars for item in snapshot.items]) + len(snapshot.summary or "")
+
+
 def snapshot_entries(snapshot: Snapshot) -> int:
     """Provider messages of a memory."""
     return len(snapshot_starts(snapshot))

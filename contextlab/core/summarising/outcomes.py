@@ -7,7 +7,12 @@ from itertools import compress, count
 
 from contextlab.core.compaction import CompactResult, Deps, Outcome, Snapshot
 from contextlab.core.items import Item, Kind, Reason, Verdict
-from contextlab.core.measuring.memory_size import snapshot_entries, snapshot_pairs, snapshot_tokens
+from contextlab.core.measuring.memory_size import (
+    snapshot_chars,
+    snapshot_entries,
+    snapshot_pairs,
+    snapshot_tokens,
+)
 from contextlab.core.projecting.draft import must_stay
 from contextlab.core.projection import KEPT, NONE, Fate, TokenCount, pair_up
 from contextlab.core.replaying.faults import shortened
@@ -96,15 +101,11 @@ def compaction_report(
         summarised_items=summarised,
         source_entries=snapshot_entries(before),
         projected_entries=snapshot_entries(after),
-        source_chars=_chars(before),
-        projected_chars=_chars(after),
+        source_chars=snapshot_chars(before),
+        projected_chars=snapshot_chars(after),
         source_tokens=snapshot_tokens(before, count),
         projected_tokens=snapshot_tokens(after, count),
         token_source="estimated" if count is None else "counted",
     )
     report.pinned_items = sum(item.pinned or item.kind == Kind.SYSTEM for item in after.items)
     return report
-
-
-def _chars(snapshot: Snapshot) -> int:
-    return sum([item.chars for item in snapshot.items]) + len(snapshot.summary or "")

@@ -37,8 +37,25 @@ def test_the_preview_and_the_result_tell_the_same(session, policy, pins):
     assert job.report["dropped_items"] == told.dropped
     assert job.report["projected_items"] == told.kept
     assert (job.tokens_before, job.tokens_after) == (told.tokens_before, told.tokens_after)
+    sizes = (job.report["source_tokens"], job.report["projected_tokens"])
+    assert sizes == (job.tokens_before, job.tokens_after)
     assert {job.token_source, job.report["token_source"], told.token_source} == {"counted"}
     assert MemoryVersion.objects.get(compaction=job).tokens == told.tokens_after
+
+
+@pytest.mark.parametrize("policy", [RULES, STRUCTURED], ids=["rules", "structured"])
+def test_the_report_counts_the_summaries_of_both_sides(session, policy):
+    """Before and after of a memory that holds a summary are the same on every part of its page, whatever the policy."""
+    first = done(asked(session, policy=RULES, before_step=14, keep_recent=12))
+    job = done(asked(session, policy=policy, view="branch-1", keep_recent=1))
+    assert (first.run.state, job.run.state) == ("done", "done")
+    told = job.report
+    assert (told["source_tokens"], told["projected_tokens"]) == (job.tokens_before, job.tokens_after)
+    earlier, now = first.result["summary"], job.result["summary"]
+    items = {item.id: item.chars for item in compaction.memory_of(session, "branch-1", 2).snapshot.items}
+    left = compaction.memory_of(session, "branch-1", 3).snapshot.items
+    assert told["source_chars"] == sum(items.values()) + len(earlier)
+    assert told["projected_chars"] == sum(items[item.id] for item in left) + len(now)
 
 
 def test_a_memory_that_is_not_counted_says_so_in_both(session):
