@@ -24,7 +24,6 @@ from contextlab.services import compaction, runs
 from contextlab.store.models import Run, Session, View
 
 KEY = "Idempotency-Key"
-MOST_PINS = 500
 
 
 class CompactionList(ApiView):
@@ -120,14 +119,21 @@ class Memory(ApiView):
             query(
                 "view", "a view or a branch; without it the promoted branch, the newest one, else as recorded"
             ),
-            query("version", "of a branch, or of a live session: this version of its memory", int),
+            query(
+                "version",
+                "of a branch, or of a live session: this version of its memory; other views have none",
+                int,
+            ),
             query(
                 "wait",
                 "of a live session: let a compaction that is under way end first; seconds, 60 at most",
                 int,
             ),
             query("peek", "of a live session, 1: look, without counting as the agent's question"),
-            query("pin", "id of an item that the agent's own compaction shall keep; may be repeated"),
+            query(
+                "pin",
+                "id of an item of the session that the agent's own compaction shall keep; may be repeated",
+            ),
             query("instructions", "what its own compaction shall keep besides"),
         ],
     )
@@ -144,6 +150,7 @@ class Memory(ApiView):
         session = self.open_session(uid)
         version = number_in(request, "version", 1)
         if version is None and (live := _asks_live(request, session)) is not None:
+            _refuse_wishes(request)
             return memory_answer(request, live)
         with refusals("query"):
             held = compaction.memory_of(session, text_in(request, "view", 80), version)
@@ -171,11 +178,19 @@ def _asks_live(request: Request, session: Session) -> View | None:
 
 def _wishes(request: Request, held: compaction.Held) -> tuple[list[str], str]:
     """Pins and instructions of the query, else those of the compaction that made the memory."""
-    pins, instructions = (
-        request.query_params.getlist("pin")[:MOST_PINS],
-        text_in(request, "instructions", 2000),
-    )
-    return (pins, instructions) if pins or instructions else compaction.wishes_of(held)
+    pins = list(dict.fromkeys(filter(None, request.query_params.getlist("pin"))))
+    instructions = text_in(request, "instructions", 2000)
+    if not pins and not instructions:
+        return compaction.wishes_of(held)
+    compaction.refuse_unknown_pins(held.session, pins)
+    return pins, instructions
+
+
+def _refuse_wishes(request: Request) -> None:
+    """Memory of the next step of a live agent is compacted here: there is no line to type that would keep them."""
+    for name in ("pin", "instructions"):
+        if request.query_params.get(name):
+            raise bad_value(f"query: {name}", "A live memory is compacted here: ask for that with its pins.")
 
 
 def open_page(view: ApiView, uid: UUID) -> CompactionPage:

@@ -156,3 +156,24 @@ def test_the_line_for_the_agents_own_compaction(api: Api, session: Any) -> None:
     assert asked["compact"].startswith("/compact nothing else Keep word for word")
     assert api.get(at + "memory/", view="recorded")["compact"] == "/compact"
     assert memory["resume"] == f"claude --resume {session.native_id}"
+
+
+def test_what_a_memory_is_asked_for_is_given_or_refused(api: Api, session: Any) -> None:
+    """A version of what has none, and a pin that is no item, are named; nothing that was asked is dropped unsaid."""
+    at = f"sessions/{session.uid}/"
+    refused = (
+        ({"view": "recorded", "version": 7}, "query: version"),
+        ({"version": 1}, "query: version"),
+        ({"pin": "nope"}, "query: pin"),
+        ({"pin": "a\x00b"}, "query: pin"),
+        ({"pin": [str(number) for number in range(501)]}, "query: pin"),
+        ({"instructions": "x" * 2_001}, "query: instructions"),
+    )
+    for query, place in refused:
+        assert api.error(at + "memory/", 400, **query)["place"] == place
+    item = api.get(at + "items/", limit=1)["results"][0]
+    memory = api.get(at + "memory/", view="recorded", pin=item["id"])
+    assert f"prompt 0 of {session.native_id}" not in str(memory["document"])
+    assert memory["compact"].startswith(f'/compact Keep word for word: "prompt 0 of {session.native_id}')
+    perform(Run.objects.get(uid=api.post(at + "compactions/", {"before_step": 12}, 202, **JSON)["id"]))
+    assert api.get(at + "memory/", version=1)["version"] == 1

@@ -94,6 +94,12 @@ def test_restore_takes_the_compaction_back(quiet: Agent) -> None:
     )
 
 
+def test_a_live_memory_has_no_line_to_type(quiet: Agent) -> None:
+    """Pins for the agent's own compaction are refused where the memory is compacted here, not dropped unsaid."""
+    for name in ("pin", "instructions"):
+        assert quiet.memory(400, **{name: "u1"})["error"]["place"] == f"query: {name}"
+
+
 def test_a_step_that_took_its_memory_keeps_it(quiet: Agent) -> None:
     """A version made while the model is being asked is that of the step after; asked for again it is this step's."""
     assert quiet.memory()["step"] == 6

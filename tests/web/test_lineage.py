@@ -76,7 +76,11 @@ def test_the_way_back_into_the_agent(client: Client, session: Any) -> None:
     assert f"GET /api{at}/memory/" in page.text
     told = read(client.get(f"{at}/compact/line", {"pins": "3", "instructions": "keep the ports"}))
     assert "/compact keep the ports" in told.text
-    assert "1 pinned item does not stand" in told.text or 'Keep word for word: "' in told.text
+    assert 'Keep word for word the text that begins with "line one of 0' in told.text
+    assert "1 of the items does not stand in this memory: quoted from the log" in told.text
+    whole = read(client.post(f"{at}/compact/line", {"instructions": "x" * 20_000}))
+    assert "x" * 20_000 in whole.text
+    assert client.post(f"{at}/compact/line", {"instructions": "x" * 20_001}).status_code == 400
     assert read(client.get(f"{at}/compact")).all("button", hx_post=f"{at}/compact/line")
     done(asked(session, before_step=12))
     of_branch = read(

@@ -24,10 +24,11 @@ from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.memory import read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
-from contextlab.services.compaction.requests import BadRequest
+from contextlab.services.compaction.requests import MOST_PINS, BadRequest
 from contextlab.services.compaction.shown import show
 from contextlab.services.live.memory import read_live
 from contextlab.services.live.versions import restore_live
+from contextlab.store.items import load_items, session_items
 from contextlab.store.models import MemoryVersion, OffloadRecord, Session, View
 
 FORMATS = {
@@ -96,8 +97,12 @@ def promote(view: View) -> None:
 
 def memory_of(session: Session, name: str = "", version: int | None = None) -> Held:
     """The memory of a view by name; without one that of the promoted branch, else the live one, else of the newest
-    branch, else as recorded."""
+    branch, else as recorded. Raises BadRequest, also for a version of what has none."""
     view = open_base(session, name) if name else branch_of(session) or open_base(session, "recorded")
+    if version is not None and not view.keeps_memory:
+        raise BadRequest(
+            "version", f"The memory of {view.name} is not kept in versions; leave the version out."
+        )
     if view.kind == View.Kind.LIVE and version is not None:
         return read_live(view, version)
     return read_branch(view, version) if view.kind == View.Kind.BRANCH else read_memory(session, view, None)
@@ -130,9 +135,13 @@ def resume_line(session: Session) -> str | None:
 
 
 def compact_line(held: Held, pins: Sequence[str], instructions: str = "") -> str:
-    """What to type into the agent so that its own compaction keeps what is pinned."""
-    known = {item.id: item for item in held.snapshot.items}
-    texts = [" ".join(known[pin].text.split()) for pin in pins if pin in known]
+    """What to type into the agent so that its own compaction keeps what is pinned: in this memory, or only in its log.
+
+    What a placeholder stands for is quoted as the log has it.
+    """
+    known = {item.id: item.text for item in held.snapshot.items if item.id not in held.changed}
+    known |= _texts_of(held.session, [pin for pin in pins if pin not in known])
+    texts = [" ".join(known[pin].split()) for pin in pins if pin in known]
     wishes = " ".join(
         [
             *([instructions.strip()] if instructions.strip() else []),
@@ -140,6 +149,24 @@ def compact_line(held: Held, pins: Sequence[str], instructions: str = "") -> str
         ]
     )
     return f"/compact {' '.join(wishes.split())}".strip()
+
+
+def refuse_unknown_pins(session: Session, pins: Sequence[str]) -> None:
+    """Raises BadRequest where one of the pins is no item of the session."""
+    if len(pins) > MOST_PINS:
+        raise BadRequest("pin", f"{len(pins):,} items are pinned; at most {MOST_PINS} are taken.")
+    # No database holds such an id, and PostgreSQL refuses to look for it.
+    sound = [pin for pin in pins if pin.isprintable()]
+    known = set(session_items(session).filter(native_id__in=sound).values_list("native_id", flat=True))
+    if unknown := [pin for pin in pins if pin not in known]:
+        raise BadRequest("pin", f"{unknown[0][:80]!r} is no item of this session.")
+
+
+def _texts_of(session: Session, names: Sequence[str]) -> dict[str, str]:
+    if not names:
+        return {}
+    rows = session_items(session).filter(native_id__in=names[:MOST_PINS])
+    return {item.id: item.text for _, item in load_items(session, rows)}
 
 
 def _keep(text: str) -> str:

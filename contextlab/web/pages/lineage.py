@@ -39,7 +39,7 @@ SHOWN_SUMMARY = 40_000
 ROOM_BESIDE = 28_000
 """Bytes of a result that stands beside another."""
 PREVIEW = 240
-LONGEST_WISH = 2_000
+LONGEST_WISH = 20_000
 Row = TypeVar("Row")
 
 
@@ -228,14 +228,19 @@ def compact_line(request: HttpRequest, uid: UUID) -> HttpResponse:
     """What to type into the agent so that its own compaction keeps what is pinned, as a fragment."""
     session = open_session(request, uid).session
     given = request.POST if request.method == "POST" else request.GET
+    wish = given.get("instructions", "")
+    if len(wish) > LONGEST_WISH:
+        return answer(
+            request, 400, f"Instructions: {len(wish):,} characters; at most {LONGEST_WISH:,} are taken."
+        )
     try:
         pins = read_pins(session, given.get("pins", ""))
         held = compaction.memory_of(session, clean(given.get("view", "")) or RECORDED)
-        line = compaction.compact_line(held, pins, given.get("instructions", "")[:LONGEST_WISH])
+        line = compaction.compact_line(held, pins, wish)
     except BadRequest as error:
         return answer(request, 400, said(error))
     known = {item.id for item in held.snapshot.items}
-    values = {"line": line, "missing": sum(pin not in known for pin in pins)}
+    values = {"line": line, "elsewhere": sum(pin not in known for pin in pins)}
     return render(request, "panels/compact_line.html", values)
 
 
