@@ -70,7 +70,7 @@ def _checked(session: Session, request: CompactRequest) -> View:
     if request.policy.needs_model:
         _check_model(request)
     held = read_memory(session, view, request.before_step, request.before_compaction)
-    if not held.snapshot.items:
+    if not held.snapshot.items and not held.snapshot.summary:
         raise BadRequest("session", "There is nothing in this memory yet.")
     known = {item.id for item in held.snapshot.items}
     if missing := [pin for pin in request.pins if pin not in known]:

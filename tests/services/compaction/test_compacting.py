@@ -250,3 +250,21 @@ def test_a_log_that_ends_in_a_compaction(tmp_path):
     assert held.snapshot.summary is not None
     assert "what was said" in held.snapshot.summary
     assert not [item for item in held.snapshot.items if "question" in item.text]
+
+
+@pytest.mark.parametrize("policy", ["rule-based", "ai4j-structured"])
+def test_a_memory_that_is_a_summary_alone_has_nothing_left_to_summarise(tmp_path, policy):
+    """Where a log ends with its own compaction memory stays as it is, as the preview said; it is not empty."""
+    log = Log("s7")
+    for turn in range(4):
+        log.user(f"prompt {turn}")
+        log.answer(f"m{turn}", text(f"Done with {turn}."), stop="end_turn")
+    log.boundary()
+    log.summary("Four things were done, and the user agreed to none of them.")
+    path = tmp_path / "s7.jsonl"
+    path.write_bytes(log.data)
+    session = import_well(path)
+    told = compaction.preview(session, read_request({"policy": policy}))
+    job = done(asked(session, policy=policy))
+    assert (told.compacts, told.items_total, told.tokens_before > 0) == (False, 0, True)
+    assert (job.run.state, job.reason) == ("noop", told.reason)
