@@ -33,6 +33,11 @@ class ShownLine:
     more_items: int = 0
     flag: str = ""
 
+    @property
+    def others(self) -> int:
+        """Items behind it besides the first."""
+        return max(0, len(self.items) + self.more_items - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class ShownSection:

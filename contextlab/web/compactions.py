@@ -15,6 +15,7 @@ from contextlab.web.compaction_sections import LONGEST_LINE, ROOM, ShownResult, 
 from contextlab.web.cutting import cut
 
 MOST_EVENTS = 40
+MOST_CLAIMS = 20
 LONGEST_SUMMARY = 40_000
 """Bytes."""
 METHODS = {
@@ -77,6 +78,8 @@ class ShownCompaction:
     report: Sequence[tuple[str, Any]] = ()
     limits: Sequence[str] = ()
     notes: Sequence[str] = ()
+    unconfirmed: Sequence[str] = ()
+    """Claims of an agreement in the text itself, in no list, that no words of the user support."""
     events: Sequence[Mapping[str, Any]] = ()
     events_more: int = 0
 
@@ -138,6 +141,7 @@ def of_run(session: Session, page: CompactionPage, room: int = ROOM) -> ShownCom
         shown_result(session, page, room) if done else None, summary, more,
         explained=explained(page), report=_report(report), limits=_limits(report),
         notes=[str(note)[:LONGEST_LINE] for note in (report.get("notes") or ())[:20]],
+        unconfirmed=[str(one["text"]) for one in page.flags if one.get("section") == "summary"][:MOST_CLAIMS],
         events=page.events[:MOST_EVENTS], events_more=max(0, len(page.events) - MOST_EVENTS),
     )  # fmt: skip
 

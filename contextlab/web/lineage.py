@@ -11,7 +11,7 @@ from django.urls import reverse
 from contextlab.queries.compaction import Branch, VersionLine
 from contextlab.queries.lineage import LineageRow
 from contextlab.store.models import Session
-from contextlab.web.compaction_sections import ShownSection
+from contextlab.web.compaction_sections import ShownLine, ShownSection
 from contextlab.web.compactions import ShownCompaction
 from contextlab.web.opened import RECORDED
 
@@ -58,10 +58,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSection:
-    """A section of two results: (entry, stands in this one only)."""
+    """A section of two results: (entry with what supports it, stands in this one only)."""
 
     label: str
-    sides: Sequence[Sequence[tuple[str, bool]] | None]
+    sides: Sequence[Sequence[tuple[ShownLine, bool]] | None]
     """None for a result that is not told by sections at all: then nothing of the other stands in it only."""
 
 
@@ -130,12 +130,13 @@ def compared(left: ShownCompaction, right: ShownCompaction) -> list[ComparedSect
 
 
 def _section(label: str, sides: Sequence[dict[str, ShownSection]]) -> ComparedSection:
-    texts = [[line.text for line in side[label].lines] if label in side else [] for side in sides]
+    lines = [side[label].lines if label in side else () for side in sides]
+    texts = [{line.text for line in one} for one in lines]
     told = all(sides)
     return ComparedSection(
         label,
         [
-            [(text, told and text not in texts[1 - at]) for text in texts[at]] if side else None
+            [(line, told and line.text not in texts[1 - at]) for line in lines[at]] if side else None
             for at, side in enumerate(sides)
         ],
     )

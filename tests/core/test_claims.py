@@ -122,3 +122,19 @@ def test_memory_is_told_that_nobody_said_it() -> None:
     assert f"- deploy\n- delete all {NO_WORDS}" in result.summary
     assert [line.text for line in result.sections.user_confirmations] == ["deploy", "delete all"]
     assert NO_WORDS not in marked(Sections(user_confirmations=[Line("x", ("u",))]), {"u"})
+
+
+def test_a_claim_in_a_text_that_is_carried_beside_lists() -> None:
+    """What an earlier summary claims is looked at as well where the new one has lists; what a list says counts once."""
+    lists = Sections(goal="ship", decisions=[Line("The user approved the plan", ("u",))])
+    text = (
+        f"## Key Decisions\n- The user approved the plan {NO_WORDS}\n\n## Earlier Summary\nWe wrote it.\n"
+        "The user agreed to the fix.\n\n## User Confirmations\n- deploy"
+    )
+    found = claims_of(CompactResult(lists, text))
+    assert [(name, line.text) for name, line in found] == [
+        ("decisions", "The user approved the plan"),
+        ("summary", "The user agreed to the fix."),
+        ("summary", "deploy"),
+    ]
+    assert claims_of(CompactResult(), "The user agreed to the fix.") == [found[1]]

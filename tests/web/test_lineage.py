@@ -11,6 +11,7 @@ from django.test import Client
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import Offload
+from contextlab.services import compaction
 from contextlab.store.models import CompactionJob, MemoryVersion, Run
 from contextlab.store.offloads import DjangoOffloadStore
 from tests.services.compaction.doing import asked, done
@@ -45,6 +46,24 @@ def test_the_logs_own_compaction_is_compared_with_one_made_here(client: Client, 
     assert "two different" in client.get(f"{at}/compare?left=log-1&right=log-1").content.decode()
     for left, right in (("log-9", "log-1"), ("log-1", str(uuid.uuid4())), ("", "log-1"), ("x", "log-1")):
         assert client.get(f"{at}/compare", {"left": left, "right": right}).status_code == 404
+
+
+def test_a_comparison_keeps_what_stands_behind_a_line(client: Client, session: Any) -> None:
+    """The items that support a line, and that no words of the user support it, are beside it there as on its page."""
+    first = done(asked(session, before_step=12, policy="rule-based", keep_recent=4)).run
+    second = done(asked(session, before_step=12, policy="rule-based", keep_recent=6)).run
+    claim, item = "The user agreed to the port", session.items - 1
+    name = compaction.memory_of(session, "recorded").snapshot.items[-1].id
+    result = {"goal": "ship", "decisions": [{"text": claim, "items": [name, "x1", "x2"]}], "summary": "s"}
+    flags = [{"section": "decisions", "text": claim, "why": "no_user_item"}]
+    in_text = [{"section": "summary", "text": "The customer said yes", "why": "no_user_item"}]
+    CompactionJob.objects.filter(run=first).update(result=result, flags=flags)
+    CompactionJob.objects.filter(run=second).update(result=result, flags=in_text)
+    address = f"/sessions/{session.uid}/compactions/compare?left={first.uid}&right={second.uid}"
+    page = read(client.get(address))
+    assert page.all("a", href=f"/sessions/{session.uid}/items/{item}")
+    assert f"{claim} #{item} and 2 more no words of the user support this" in page.text
+    assert "The customer said yes no words of the user support this" in page.text
 
 
 def test_a_branch_says_what_it_is_and_each_version_shows_its_memory(client: Client, session: Any) -> None:

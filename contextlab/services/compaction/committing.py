@@ -12,9 +12,9 @@ from typing import Any
 from django.db import transaction
 
 from contextlab.core.agent.live import Compaction
-from contextlab.core.committing.claims import OWN_WORDS, claims_of, unsupported, words_of_user
+from contextlab.core.committing.claims import OWN_WORDS, claims_of, same_claim, unsupported, words_of_user
 from contextlab.core.committing.commit import merged
-from contextlab.core.committing.compacting import result_answer
+from contextlab.core.committing.compacting import read_result_answer, result_answer
 from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import CompactResult, Outcome, Snapshot
 from contextlab.core.items import KIND_CODE, Kind, Verdict
@@ -201,7 +201,7 @@ def _result(
             {"id": one.id, "reason": one.reason, "items": len(one.items)} for one in outcome.offloads
         ],
         "events": [_event(one) for one in outcome.events],
-        "flags": _flags(held, result),
+        "flags": _flags(held, result, outcome.memory),
         "tokens_before": figures.tokens_before,
         "tokens_after": figures.tokens_after,
         "token_source": figures.token_source,
@@ -213,17 +213,31 @@ def _result(
     CompactionJob.objects.filter(pk=job.pk).update(**values)
 
 
-def _flags(held: Held, result: CompactResult) -> list[dict[str, str]]:
+def _flags(held: Held, result: CompactResult, after: Snapshot | None) -> list[dict[str, str]]:
     """What nobody agreed to: the claims without an item of the user, in this memory or anywhere in the log."""
-    if not (claims := claims_of(result)):
+    if not (claims := claims_of(result, (after.summary if after else None) or "")):
         return []
     names = sorted({name for _, line in claims for name in line.items})[:MOST_NAMED]
     records = session_items(held.session)
     rows = records.filter(native_id__in=names, kind=KIND_CODE[Kind.USER], injected__in=["", *OWN_WORDS])
     said = words_of_user(held.snapshot.items) | set(rows.values_list("native_id", flat=True))
+    settled = _settled(held)
     return [
-        {"section": name, "text": line.text, "why": UNSUPPORTED} for name, line in unsupported(claims, said)
+        {"section": name, "text": line.text, "why": UNSUPPORTED}
+        for name, line in unsupported(claims, said)
+        if name != "summary" or same_claim(line.text) not in settled
     ]
+
+
+def _settled(held: Held) -> set[str]:
+    """Claims in the summary before it that words of the user supported when it was written: it is carried as a text."""
+    version = held.version and (held.version.restored or held.version)
+    job = version.compaction if version else None
+    if job is None or not held.snapshot.summary or not job.result:
+        return set()
+    flagged = {same_claim(str(one["text"])) for one in job.flags}
+    earlier = claims_of(read_result_answer(job.result, job.method), held.snapshot.summary)
+    return {same_claim(line.text) for _, line in earlier} - flagged
 
 
 def _event(event: Any) -> dict[str, Any]:
