@@ -14,7 +14,8 @@ from contextlab.queries.policies import is_known, own_policies, package_policies
 from contextlab.queries.recorded_compaction import ids_at, positions_of
 from contextlab.services.compaction import BadRequest, CompactRequest, read_request
 from contextlab.store.models import Session, View
-from contextlab.web.opened import LARGEST
+from contextlab.web.addresses import clean
+from contextlab.web.opened import LARGEST, RECORDED
 
 FIELDS = ("policy", "view", "before_step", "before_compaction", "keep_recent", "pins", "instructions")
 FIRST = "rule-based"
@@ -45,12 +46,20 @@ def policies(workspace_id: int) -> Sequence[PolicyChoice]:
     return sorted(choices, key=lambda choice: (choice.name != FIRST, choice.needs_model))
 
 
-def views(session: Session) -> Sequence[str]:
-    """The memories that can be compacted: the agent's own of a live session, as recorded, and the branches, newest
-    first."""
+def views(session: Session, wanted: str) -> dict[str, str]:
+    """The memories that can be compacted, in words by their names: the agent's own of a live session, as recorded,
+    and the branches, newest first; the one that is wanted whatever it is of, where the session has it."""
+    wanted, lived = clean(wanted), live_name(session)
     branches = session.views.filter(kind=View.Kind.BRANCH).order_by("-id").values_list("name", flat=True)
-    lived = live_name(session)
-    return [*([lived] if lived else []), "recorded", *branches[:MOST_VIEWS]]
+    found = {lived: f"{lived}: what the agent gets at its next step"} if lived else {}
+    found |= {RECORDED: "as recorded in the log"}
+    found |= {name: f"{name}, its memory in force" for name in branches[:MOST_VIEWS]}
+    other = None if wanted in found else session.views.filter(name=wanted).first()
+    if other is not None:
+        found[wanted] = (
+            f"{wanted}, its memory in force" if other.keeps_memory else f"under the policy {wanted}"
+        )
+    return found
 
 
 def typed(given: Mapping[str, Any]) -> dict[str, str]:

@@ -93,6 +93,17 @@ def open_session(request: HttpRequest, uid: UUID) -> Opened:
     return Opened(session, name, find_view(session, name), views.is_live(session, name))
 
 
+def open_beside(request: HttpRequest, uid: UUID) -> Opened:
+    """The session, for a page that has a field called `view`: a memory to read, which may be one that no page can be
+    seen in, as a branch is. Its links lead to the view of that name where there is one, else to the recorded one."""
+    session = find_session(workspace_of(request).pk, uid)
+    if session is None:
+        raise Http404("There is no such session.")
+    name = request.GET.get("view") or RECORDED
+    shown = name if views.can_open(session, name) else RECORDED
+    return Opened(session, shown, find_view(session, shown), views.is_live(session, shown))
+
+
 def open_page(request: HttpRequest, uid: UUID) -> Opened:
     """The same, and whatever is missing of the view is asked for: a view is made when somebody looks at it."""
     opened = open_session(request, uid)

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_POST
@@ -20,16 +20,16 @@ from contextlab.services.compaction.foreseeing import foresee
 from contextlab.web import compact_form as forms
 from contextlab.web.compactions import reason_words
 from contextlab.web.errors import answer
-from contextlab.web.opened import RECORDED, Opened, open_session
+from contextlab.web.opened import RECORDED, Opened, open_beside
 
 SHOWN_ITEMS = 120
 
 
 def compact(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The form; a POST starts the run that was previewed."""
-    opened = open_session(request, uid)
+    opened = open_beside(request, uid)
     if request.method != "POST":
-        return render(request, "pages/compact.html", form_values(opened, forms.typed(request.GET)))
+        return _form(request, opened)
     fields = forms.typed(request.POST)
     try:
         asked = forms.asked(opened.session, fields, request.POST.get("confirm") == "1")
@@ -43,10 +43,19 @@ def compact(request: HttpRequest, uid: UUID) -> HttpResponse:
     return redirect("compaction", uid=run.uid)
 
 
+def _form(request: HttpRequest, opened: Opened) -> HttpResponse:
+    """The form as an address fills it in; 404 for a memory that there is not: another one must not take its place."""
+    fields = forms.typed(request.GET)
+    values = form_values(opened, fields)
+    if fields["view"] and fields["view"] not in values["views"]:
+        raise Http404("The session has no such memory.")
+    return render(request, "pages/compact.html", values)
+
+
 @require_POST
 def preview(request: HttpRequest, uid: UUID) -> HttpResponse:
     """What would happen, beneath the form."""
-    opened, fields = open_session(request, uid), forms.typed(request.POST)
+    opened, fields = open_beside(request, uid), forms.typed(request.POST)
     values = form_values(opened, fields)
     in_place = bool(request.headers.get("HX-Request"))
     try:
@@ -62,7 +71,7 @@ def preview(request: HttpRequest, uid: UUID) -> HttpResponse:
 @require_POST
 def foreseen(request: HttpRequest, uid: UUID) -> HttpResponse:
     """What the previewed compaction would lose, with a way to pin that and look again."""
-    opened, fields = open_session(request, uid), forms.typed(request.POST)
+    opened, fields = open_beside(request, uid), forms.typed(request.POST)
     try:
         found = foresee(opened.session, forms.asked(opened.session, fields))
     except BadRequest as error:
@@ -78,7 +87,8 @@ def form_values(opened: Opened, fields: dict[str, str]) -> dict[str, Any]:
     return {
         "opened": opened, "session": opened.session, "nav": "compactions", "fields": fields,
         "policies": forms.policies(opened.session.workspace_id),
-        "views": forms.views(opened.session), "lived": live_name(opened.session), "model": compaction.model_status(),
+        "views": forms.views(opened.session, fields["view"]), "lived": live_name(opened.session),
+        "model": compaction.model_status(),
         "working": compaction.running(opened.session)[:20],
         "line": compaction.resume_line(opened.session) is not None, "behind": _behind(opened, fields),
     }  # fmt: skip

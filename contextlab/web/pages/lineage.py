@@ -27,7 +27,7 @@ from contextlab.web.compactions import of_log, of_run
 from contextlab.web.cutting import cut
 from contextlab.web.errors import answer
 from contextlab.web.lineage import Kin, Side, compared, kin, source_of
-from contextlab.web.opened import LARGEST, RECORDED, Opened, number_in, open_session
+from contextlab.web.opened import LARGEST, RECORDED, Opened, number_in, open_beside, open_session
 
 SHOWN_ROWS = 100
 SHOWN_BRANCHES = 20
@@ -226,7 +226,7 @@ def _held(request: HttpRequest, uid: UUID) -> Held:
 
 def compact_line(request: HttpRequest, uid: UUID) -> HttpResponse:
     """What to type into the agent so that its own compaction keeps what is pinned, as a fragment."""
-    session = open_session(request, uid).session
+    session = open_beside(request, uid).session
     given = request.POST if request.method == "POST" else request.GET
     wish = given.get("instructions", "")
     if len(wish) > LONGEST_WISH:
