@@ -93,3 +93,16 @@ def test_noted_found_and_given_on(live_app: Any, session: Session) -> None:
     expect(page.locator(".observation").first).to_contain_text("migrations")
     page.get_by_role("link", name="For a new session").click()
     expect(page.locator("pre.text")).to_contain_text("What earlier sessions brought to light")
+
+
+def test_what_was_lost_stands_whole_on_a_phone(live_app: Any, session: Session) -> None:
+    """Every column of the kinds of facts lies inside its card, and no word of a kind is broken in two."""
+    perform(audits.request(session))
+    live_app.page.set_viewport_size({"width": 390, "height": 844})
+    page = live_app.open(f"/sessions/{session.uid}/compactions/1")
+    strip = page.locator("table.factkinds .strip").first
+    expect(strip).to_be_visible()
+    inside, bar = page.locator("#lost").bounding_box(), strip.bounding_box()
+    assert inside["x"] < bar["x"] < bar["x"] + bar["width"] < inside["x"] + inside["width"]
+    height = page.get_by_role("cell", name="path", exact=True).bounding_box()["height"]
+    assert page.get_by_role("cell", name="identifier", exact=True).bounding_box()["height"] == height
