@@ -13,6 +13,7 @@ Number = serializers.IntegerField
 Text = serializers.CharField
 Time = serializers.DateTimeField
 Yes = serializers.BooleanField
+OF_THE_LOG = "those that the log records; GET /api/compactions/?session={id} lists those made here, too"
 
 
 class Shape(serializers.Serializer[Any]):
@@ -42,7 +43,7 @@ class SessionShape(Shape):
     sample = Yes()
     turns = Number()
     steps = Number()
-    compactions = Number()
+    compactions = Number(help_text=OF_THE_LOG)
     micro_compactions = Number()
     subagents = Number()
     peak_tokens = Number(allow_null=True, source="peak")
@@ -148,7 +149,7 @@ class SessionDetail(Shape):
     tool_results = Number()
     results_without_call = Number()
     calls_without_result = Number()
-    compactions = Number()
+    compactions = Number(help_text=OF_THE_LOG)
     micro_compactions = Number()
     subagents = Number()
     usage = TokenTotals(source="*")

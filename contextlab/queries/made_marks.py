@@ -21,7 +21,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from contextlab.queries.step import Seen
-from contextlab.store.models import CompactionJob, MemoryVersion, View
+from contextlab.store.models import CompactionJob, MemoryVersion, RunState, View
 
 MADE_READ = 400
 """The newest of them."""
@@ -52,10 +52,12 @@ class MadeMark:
 
 @dataclass(frozen=True, slots=True)
 class MadeCounts:
-    """Compactions of a session that were asked for here, whatever came of them."""
+    """Compactions of a session that were made here."""
 
     hand: int = 0
     auto: int = 0
+    without_memory: int = 0
+    """Asked for, and ended otherwise or not yet: memory is as it was."""
 
 
 def made_marks(seen: Seen, first: int = 1, last: int | None = None) -> Sequence[MadeMark]:
@@ -94,6 +96,10 @@ _COLUMNS = (
 def made_counts(session_id: int) -> MadeCounts:
     """How many there are."""
     rows = CompactionJob.objects.filter(session_id=session_id).order_by()
-    counts = dict(rows.values_list("trigger").annotate(n=Count("id")))
-    auto = counts.pop(CompactionJob.Trigger.AUTO, 0)
-    return MadeCounts(sum(counts.values()), auto)
+    here, auto = Q(run__state=RunState.DONE), Q(trigger=CompactionJob.Trigger.AUTO)
+    counts = rows.aggregate(
+        hand=Count("id", filter=here & ~auto),
+        auto=Count("id", filter=here & auto),
+        without_memory=Count("id", filter=~here),
+    )
+    return MadeCounts(**counts)

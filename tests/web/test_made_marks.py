@@ -9,7 +9,7 @@ from django.test import Client
 
 from contextlab.services import opening
 from contextlab.services.actions import perform
-from contextlab.store.models import CompactionJob, Session
+from contextlab.store.models import CompactionJob, Run, Session
 from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
@@ -48,7 +48,7 @@ def test_before_there_is_any_nothing_speaks_of_them(client: Client, session: Ses
     page = opened(client, session)
     assert "by hand" not in page.text
     assert "Branches" not in page.text
-    (count,) = page.all("a", href=f"/compactions?session={session.uid}")
+    (count,) = page.all("a", href=f"/compactions?session={session.uid}&state=done")
     assert count["title"] == "All compactions of this session"
 
 
@@ -58,9 +58,23 @@ def test_all_are_counted_and_lead_to_their_list(
     """The head says how many there are and where from; the list behind it has exactly those."""
     page = opened(client, session)
     assert "compactions 2 ( 1 in the log, 1 by hand)" in page.text.replace("(1", "( 1")
-    rows = read(client.get(f"/compactions?session={session.uid}")).all("a", data_open="")
+    rows = read(client.get(f"/compactions?session={session.uid}&state=done")).all("a", data_open="")
     assert len(rows) == 2
     assert "Branches" in page.text
+
+
+def test_what_came_to_nothing_is_not_counted_as_a_compaction(
+    client: Client, session: Session, hand: CompactionJob
+) -> None:
+    """Runs that failed, were stopped, found nothing to do or still wait are told apart from those that were made."""
+    assert done(asked(session, before_step=2, policy="rule-based")).run.state == "noop"
+    for state in ("failed", "cancelled", "conflict", "queued"):
+        run = asked(session, before_step=8, policy="rule-based", instructions=state)
+        Run.objects.filter(pk=run.pk).update(state=state)
+    text = opened(client, session).text
+    assert "compactions 2 ( 1 in the log, 1 by hand)" in text.replace("(1", "( 1")
+    assert "; 5 asked for without a new memory" in text
+    assert len(read(client.get(f"/compactions?session={session.uid}")).all("tr", data_row="")) == 7
 
 
 def test_the_recorded_chart_marks_them_beside_the_logs(
