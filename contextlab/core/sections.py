@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextlab.core.compaction import Line, Sections
+from contextlab.core.texts import clean
 
 READ_AS: dict[str, str] = {
     "completed": "completed",
@@ -67,6 +68,7 @@ class Reading:
 
 def read_reply(text: str) -> Reading:
     """Understand a model's reply as far as possible; never raises."""
+    text = clean(text)
     found, raw = _json_object(text)
     if found is None:
         return Reading(summary=text.strip(), degraded=True)
@@ -160,9 +162,9 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value.strip()
+        return clean(value).strip()  # again: JSON may have held as an escape what no text can hold
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     except (ValueError, RecursionError):
         return ""
 

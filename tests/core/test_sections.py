@@ -61,6 +61,23 @@ def test_an_object_that_says_nothing_is_no_summary(reply: str) -> None:
     assert read_reply(reply).summary == ""
 
 
+@pytest.mark.parametrize("half", ["\\ud83d", "\\u0000", "\ud83d", "\x00"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{{"goal": "see {0}", "completed": ["{0}", {{"text": "{0}", "items": ["{0}"]}}]}}',
+        "see {0}",
+        '{{"x": ["{0}"]}}',
+    ],
+)
+def test_a_summary_can_be_stored_whatever_its_model_wrote(reply: str, half: str) -> None:
+    """NUL and half a pair of surrogates, as themselves or as escapes, become characters that every database takes."""
+    reading = read_reply(reply.format(half))
+    told = [reading.summary, reading.sections.goal or "", *texts(reading.sections.completed)]
+    assert not any("\x00" in text or text.encode("utf-8", "replace").decode() != text for text in told)
+    assert any(text.strip("se ") for text in told)
+
+
 def test_an_entry_may_name_its_items() -> None:
     """A line keeps the items that support it, but none that a model made up."""
     reading = read_reply('{"decisions": [{"text": "use sqlite", "items": ["i1", "i99", 3]}]}')

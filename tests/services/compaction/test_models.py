@@ -159,6 +159,20 @@ def test_an_answer_that_was_cut_off_is_paid_and_no_summary(session, at, monkeypa
     assert not View.objects.filter(kind="branch").exists()
 
 
+def test_half_a_character_in_an_answer_fails_nothing(session, at):
+    """What JSON may hold and no column can is replaced where it is decoded."""
+    with at(
+        FakeOpenAI(
+            says(
+                '{"goal": "see \\ud83d \\u0000", "completed": [{"text": "b \\udc00", "items": ["\\ud800"]}]}'
+            )
+        )
+    ):
+        job = done(by_model(session))
+    assert job.run.state == "done", job.run.error
+    assert job.result["goal"] == "see \ufffd \u2400"
+
+
 def test_who_stops_a_compaction_finds_no_error_in_it(session, at, monkeypatch):
     """A run that a person cancels while the model is asked is cancelled, not failed."""
 
