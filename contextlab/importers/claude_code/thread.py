@@ -253,10 +253,8 @@ class Thread:
             return
         if isinstance(value, dict) and isinstance(value.get("prompt"), str):
             kind = value.get("subagent_type")
-            self._tasks[digest(clean(value["prompt"]))] = (
-                call,
-                clean(kind) if isinstance(kind, str) else None,
-            )
+            agent = clean(kind) if isinstance(kind, str) else None
+            self._tasks[digest(clean(value["prompt"]))] = call, agent
         while len(self._tasks) > TASKS_KEPT:
             del self._tasks[next(iter(self._tasks))]
 
