@@ -197,7 +197,7 @@ class AgentSession:
             if outcome.result is None:
                 return Compaction("noop", outcome.reason, outcome)
             if self.mode == "safe":
-                outcome = with_open_prompt(then, outcome, deps.count)
+                outcome = with_open_prompt(then, outcome)
                 tell(then, outcome, deps.count)
             if faults := faults_of_outcome(then, outcome, deps, self.mode):
                 raise InvalidProjection(faults)

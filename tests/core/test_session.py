@@ -13,6 +13,7 @@ from contextlab.core.agent.session_events import EventKind, SessionEvent
 from contextlab.core.compaction import CompactResult, Decision, Deps, Outcome, Snapshot
 from contextlab.core.errors import CompactError, ConcurrentCompression, InvalidProjection, SessionBusy
 from contextlab.core.language_model import ModelError
+from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.core.memory import SUMMARY_ID, AgentMemory
 from contextlab.core.offload import InMemoryOffloadStore, Offload
 from contextlab.core.registry import POLICIES, TRIGGERS
@@ -253,6 +254,39 @@ def test_an_item_with_a_known_id_is_not_lost_with_the_other() -> None:
     assert [item.text for item in session.memory.items] == ["question 2" * 20, "answer 2" * 20]
     session.restore(Snapshot((Item("x", Kind.USER, "one"), Item("x", Kind.ASSISTANT, "two"))))
     assert [item.id for item in session.memory.items] == ["x", "x~2"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "summarised", "dropped", "note"),
+    [
+        ("structured_summary", 0, 9, "maxItems applied: 0"),
+        ("llm_summary", 9, 0, "no result is recorded of: z (read)"),
+    ],
+)
+def test_a_report_knows_of_the_prompt_that_was_put_back(
+    kind: str, summarised: int, dropped: int, note: str
+) -> None:
+    """Where a limit of 0 took the unanswered prompt too, the report tells of the memory with it, and keeps its notes."""
+    policy = POLICIES.get(kind).from_options({"max_items": 0}, "safe")
+    session = AgentSession(policy=policy, deps=Deps(model=ScriptedModel()))
+    session.add(Kind.TOOL_CALL, "{}", tool="read", call_id="z")
+    chat(session, 2)
+    prompt = session.add(Kind.USER, "and now?")
+    outcome = session.compact(policy).outcome
+    assert [item.id for item in session.memory.items] == [prompt.id]
+    assert outcome is not None
+    assert outcome.result is not None
+    report = outcome.result.report
+    assert report is not None
+    assert (report.source_items, report.projected_items, report.projected_entries) == (10, 1, 1)
+    assert (report.summarised_items, report.dropped_items, report.dropped_entries) == (
+        summarised,
+        dropped,
+        dropped,
+    )
+    assert report.projected_tokens == snapshot_tokens(session.snapshot())
+    assert note in report.notes
+    assert session.last_result == outcome.result
 
 
 def test_what_comes_meanwhile_follows() -> None:

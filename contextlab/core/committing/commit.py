@@ -26,7 +26,7 @@ from contextlab.core.items import Item
 from contextlab.core.measuring.memory_size import snapshot_pairs, snapshot_tokens
 from contextlab.core.projection import KEPT, NONE, TokenCount
 from contextlab.core.summarising.cut import open_prompt
-from contextlab.core.summarising.outcomes import compaction_report, snapshot_staying
+from contextlab.core.summarising.outcomes import snapshot_staying
 
 Sizes = tuple[int, int]
 """Tokens before and after."""
@@ -47,8 +47,11 @@ def faults_of_outcome(before: Snapshot, outcome: Outcome, deps: Deps, mode: Mode
     return faults + _pair_faults(before, kept)
 
 
-def with_open_prompt(before: Snapshot, outcome: Outcome, count: TokenCount | None = None) -> Outcome:
-    """The outcome with the unanswered prompt in memory: a policy that may keep nothing takes it too."""
+def with_open_prompt(before: Snapshot, outcome: Outcome) -> Outcome:
+    """The outcome with the unanswered prompt in memory: a policy that may keep nothing takes it too.
+
+    The figures of its report are told anew afterwards (figures.py); what else the report says stays.
+    """
     after, prompt = outcome.memory, open_prompt(before.items)
     if after is None or prompt is None or prompt not in outcome.covered:
         return outcome
@@ -58,12 +61,8 @@ def with_open_prompt(before: Snapshot, outcome: Outcome, count: TokenCount | Non
     items = [kept.get(item.id, item) for item in before.items if item.id in kept or item.id == prompt]
     memory = replace(after, items=(*written, *items))
     covered = tuple(item for item in outcome.covered if item != prompt)
-    result = outcome.result
-    if result is not None and result.report is not None and result.report.summarised_items:
-        result = replace(result, report=compaction_report(before, memory, len(covered), count))
-        memory = replace(memory, last_result=result)
     fates = {**outcome.fates, prompt: KEPT}
-    return replace(outcome, result=result, memory=memory, covered=covered, fates=fates)
+    return replace(outcome, memory=memory, covered=covered, fates=fates)
 
 
 def sizes_of(before: Snapshot, outcome: Outcome, count: TokenCount | None = None) -> Sizes:
