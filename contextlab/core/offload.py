@@ -52,3 +52,20 @@ class InMemoryOffloadStore:
     def clear(self, offload_id: str) -> None:
         """Forget; an unknown id is no error."""
         self._kept.pop(offload_id, None)
+
+
+class PlannedOffloadStore(InMemoryOffloadStore):
+    """For one plan: what it puts aside stays here until somebody commits it, what was put aside before is only read."""
+
+    def __init__(self, earlier: OffloadStore | None = None) -> None:
+        """Empty, in front of the store with what is there already (None: it lies elsewhere)."""
+        super().__init__()
+        self._earlier = earlier
+
+    def get(self, offload_id: str) -> tuple[Item, ...]:
+        """The originals; raises LookupError for an id that may be known elsewhere."""
+        if kept := super().get(offload_id):
+            return kept
+        if self._earlier is None:
+            raise LookupError(f"where {offload_id!r} is kept is not known here")
+        return self._earlier.get(offload_id)

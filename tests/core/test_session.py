@@ -266,7 +266,7 @@ def test_an_item_with_a_known_id_is_not_lost_with_the_other() -> None:
 def test_a_report_knows_of_the_prompt_that_was_put_back(
     kind: str, summarised: int, dropped: int, note: str
 ) -> None:
-    """Where a limit of 0 took the unanswered prompt too, the report tells of the memory with it, and keeps its notes."""
+    """Where a limit of 0 took the unanswered prompt too, the report is that of the memory with it, notes and all."""
     policy = POLICIES.get(kind).from_options({"max_items": 0}, "safe")
     session = AgentSession(policy=policy, deps=Deps(model=ScriptedModel()))
     session.add(Kind.TOOL_CALL, "{}", tool="read", call_id="z")

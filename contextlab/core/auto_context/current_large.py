@@ -19,7 +19,6 @@ from typing import ClassVar
 
 from contextlab.core.auto_context.estimate import message_chars, text_size
 from contextlab.core.auto_context.messages import Message
-from contextlab.core.auto_context.tags import offload_of
 from contextlab.core.auto_context.work import Change, Work
 from contextlab.core.items import Item, Kind, Reason
 from contextlab.core.projection import NONE
@@ -83,7 +82,7 @@ def _parts(work: Work) -> Iterator[tuple[int, Item, str]]:
             continue
         for item, tool in zip(reversed(message.items), reversed(message.tools), strict=True):
             large = item.kind in _TEXTS and text_size(item) > options.large_payload_threshold
-            if large and offload_of(item.text) is None and tool not in options.protected_tools:
+            if large and not work.is_stub(item) and tool not in options.protected_tools:
                 yield place, item, tool
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextlab.core.auto_context.estimate import text_size
-from contextlab.core.auto_context.messages import Message, View
+from contextlab.core.auto_context.messages import View
 from contextlab.core.auto_context.options import AutoContextOptions
 from contextlab.core.auto_context.preview import CUT, marked_preview
 from contextlab.core.auto_context.requests import Written
-from contextlab.core.auto_context.tags import offload_of
 from contextlab.core.auto_context.work import Change, Work
 from contextlab.core.items import Item, Kind
 from contextlab.core.projection import NONE
@@ -33,15 +32,16 @@ def answered_end(view: View, options: AutoContextOptions) -> int:
     return max(0, view.last(question=False))
 
 
-def large_texts(view: View, end: int, options: AutoContextOptions) -> Iterator[tuple[int, Item]]:
+def large_texts(work: Work, end: int) -> Iterator[tuple[int, Item]]:
     """The items with large texts before a message, with their messages; the newest first."""
+    view, options = work.view, work.options
     question = view.last(question=True) if view.safe else NONE
     for place in range(end - 1, -1, -1):
         message = view.messages[place]
         if message.has_calls or message.fixed or place == question:
             continue
         for item, tool in zip(reversed(message.items), reversed(message.tools), strict=True):
-            if _is_large(message, item, options) and not (view.safe and tool in options.protected_tools):
+            if _is_large(work, item) and not (view.safe and tool in options.protected_tools):
                 yield place, item
 
 
@@ -54,13 +54,13 @@ def shown_of(item: Item, options: AutoContextOptions) -> str:
 
 def any_large(work: Work, end: int) -> bool:
     """Whether anything is large before a message."""
-    return next(large_texts(work.view, end, work.options), None) is not None
+    return next(large_texts(work, end), None) is not None
 
 
 def offload_large(work: Work, end: int, change: Change) -> bool:
     """Put large texts aside; False when nothing was gained."""
     changed = False
-    for place, item in list(large_texts(work.view, end, work.options)):
+    for place, item in list(large_texts(work, end)):
         shown = Written(shown_of(item, work.options))
         if work.options.safe or item.kind != Kind.TOOL_RESULT:
             changed = work.swap(place, item, shown, change) or changed
@@ -69,7 +69,7 @@ def offload_large(work: Work, end: int, change: Change) -> bool:
     return changed
 
 
-def _is_large(message: Message, item: Item, options: AutoContextOptions) -> bool:
-    if item.kind not in _TEXTS or text_size(item) <= options.large_payload_threshold:
+def _is_large(work: Work, item: Item) -> bool:
+    if item.kind not in _TEXTS or text_size(item) <= work.options.large_payload_threshold:
         return False
-    return not message.safe or offload_of(item.text) is None
+    return not work.options.safe or not work.is_stub(item)

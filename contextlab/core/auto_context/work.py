@@ -18,8 +18,9 @@ from hashlib import sha256
 from contextlab.core.auto_context.estimate import message_tokens, tokens_of
 from contextlab.core.auto_context.messages import Message, View
 from contextlab.core.auto_context.options import AutoContextOptions
+from contextlab.core.auto_context.preview import CUT
 from contextlab.core.auto_context.requests import Written, summary_of
-from contextlab.core.auto_context.tags import tagged
+from contextlab.core.auto_context.tags import body, offload_of, tagged
 from contextlab.core.compaction import CompactEvent, Deps, Snapshot
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Item, Kind, Reason, Verdict
@@ -133,6 +134,25 @@ class Work:
         calls = [item for item in message.items if item.kind == Kind.TOOL_CALL]
         self._rebuild(place, [stub, *calls], by, change)
         return True
+
+    def is_stub(self, item: Item) -> bool:
+        """Whether a text is what a compression left of an original that is kept.
+
+        Anybody can write a tag, a page that a tool reads too: behind more than a preview its original must be in the
+        store. Without a store nobody can tell, and the text stays as it is.
+        """
+        name = offload_of(item.text)
+        if name is None or not self.options.safe:
+            return name is not None
+        if len(body(item.text)) <= self.options.offload_single_preview + len(CUT):
+            return True
+        return any(one.id == name for one in self.offloads) or self._is_kept(name)
+
+    def _is_kept(self, offload_id: str) -> bool:
+        try:
+            return self.deps.offloads is None or bool(self.deps.offloads.get(offload_id))
+        except Exception:  # a store that is down
+            return True
 
     def _rebuild(self, place: int, left: Sequence[Item], by: Written, change: Change) -> None:
         message = self.view.messages[place]

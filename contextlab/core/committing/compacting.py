@@ -14,7 +14,7 @@ from contextlab.core.compaction import CompactResult, Deps, Line, Sections, Snap
 from contextlab.core.errors import CompactError
 from contextlab.core.items import Kind
 from contextlab.core.memory import AgentMemory
-from contextlab.core.offload import InMemoryOffloadStore
+from contextlab.core.offload import PlannedOffloadStore
 from contextlab.core.policy import Policy
 from contextlab.core.projection import project
 from contextlab.core.protocol import export, faults_of
@@ -31,7 +31,7 @@ def compacted(policy: Policy, snapshot: Snapshot, deps: Deps) -> Compaction:
         raise CompactError(f"the policy {policy.name!r} replaces no memory")
     memory = AgentMemory(mode=policy.mode)
     memory.restore(snapshot)
-    deps = replace(deps, offloads=deps.offloads or InMemoryOffloadStore())
+    deps = replace(deps, offloads=PlannedOffloadStore(deps.offloads))
     session = AgentSession(
         policy=policy.compaction, deps=deps, memory=memory, mode=policy.mode, require_gain=policy.require_gain
     )

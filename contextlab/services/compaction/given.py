@@ -18,6 +18,7 @@ from contextlab.core.language_model import LanguageModel
 from contextlab.core.policy import Policy
 from contextlab.core.projection import TokenCount
 from contextlab.services.compaction.held import Held
+from contextlab.store.offloads import DjangoOffloadStore
 
 
 def deps_for(
@@ -28,6 +29,7 @@ def deps_for(
         model=model,
         count=count_of(held),
         new_id=new_id(held, salt),
+        offloads=DjangoOffloadStore(held.session.workspace),
         instructions=instructions,
         pins=frozenset(pins),
         force=True,
