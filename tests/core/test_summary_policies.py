@@ -193,6 +193,16 @@ def test_no_answer_is_lost_where_there_is_an_earlier_checkpoint(
     assert [note for note in outcome.result.report.notes if "checkpoint: it failed" in note]
 
 
+def test_what_is_said_of_either_answer_is_noted_once() -> None:
+    """That the first of two answers was prose is not forgotten over the second."""
+    for script in (["only prose", '{"goal": "g"}'], ["only prose", "more prose"]):
+        deps = Deps(model=ScriptedModel([*script]), force=True)
+        result = coding(micro=False).compact(Snapshot(SPLIT), deps).result
+        assert result is not None
+        assert result.report is not None
+        assert len([note for note in result.report.notes if "no JSON object" in note]) == 1
+
+
 def test_without_an_earlier_checkpoint_the_failure_is_raised() -> None:
     """The first checkpoint of a session is never half a summary by rules."""
     deps = Deps(model=ScriptedModel(['{"completed": ["half"]}', BUSY]), force=True)

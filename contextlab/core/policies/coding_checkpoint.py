@@ -254,6 +254,7 @@ def _together(first: CompactResult, second: CompactResult) -> CompactResult:
         method="model" if "model" in (first.method, second.method) else second.method,
         usage=added(first.usage, second.usage),
         raw_reply="\n\n".join(replies) or None,
+        notes=list(dict.fromkeys([*first.notes, *second.notes])),
     )
 
 
