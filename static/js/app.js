@@ -79,6 +79,13 @@ document.addEventListener("htmx:afterSwap", (event) => {
 document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.successful && event.target.closest?.("[data-closes-dialog]")) event.target.closest("dialog")?.close();
 });
+// A button is disabled while it waits for its answer, and loses the focus by that: it gets it back, or the one that
+// came in its place does.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const pressed = event.detail.requestConfig?.triggeringEvent?.submitter ?? event.detail.elt;
+  if (document.activeElement !== document.body || !pressed.matches("button")) return;
+  (pressed.isConnected ? pressed : document.getElementById(pressed.id))?.focus({ preventScroll: true });
+});
 document.addEventListener("htmx:afterSettle", (event) => {
   const words = event.target.closest?.("[data-say]") ?? event.target.querySelector?.("[data-say]");
   if (words) say(words.dataset.say);

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from contextlab.services.actions import perform
-from contextlab.store.models import Run
+from contextlab.store.models import CompactionJob, Run
 from tests.e2e.test_steps_in_a_browser import a_session
 from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
@@ -116,3 +116,44 @@ def test_a_diamond_leads_to_what_was_made_by_hand(live_app: Any, tmp_path: Any) 
     page.locator("#of").fill("nothing has this word")
     expect(page.locator("#compactions")).to_contain_text("No compaction matches")
     expect(page).to_have_url(re.compile(r"q=nothing\+has\+this\+word"))
+
+
+def test_what_is_typed_after_a_preview_is_not_lost(live_app: Any, tmp_path: Any) -> None:
+    """A preview that the form has outgrown cannot be pressed until it is made again, and a refused form has none."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    session = import_well(path)
+    page = live_app.open(f"/sessions/{session.uid}/compact?before_step=12")
+    look, start = (page.get_by_role("button", name=name) for name in ("Preview", "Compact as shown"))
+    look.click()
+    expect(start).to_be_enabled()
+    page.locator("#pins").fill("1")
+    expect(start).to_be_disabled()
+    expect(page.get_by_text("The form has changed")).to_be_visible()
+    page.locator("#pins").fill("")
+    expect(start).to_be_enabled()
+    page.locator("#pins").fill("nobody")
+    look.click()
+    expect(page.locator("#flash")).to_contain_text("is no item number")
+    expect(page.locator("#preview")).to_be_empty()
+    live_app.problems.clear()  # the browser's own words about a refusal
+    page.locator("#pins").fill("1")
+    look.click()
+    expect(start).to_be_enabled()
+    start.click()
+    expect(page.locator("#compaction")).to_contain_text("Waiting for its turn")
+    assert len(CompactionJob.objects.get().pins) == 1
+
+
+def test_the_preview_is_seen_where_it_opens(live_app: Any, tmp_path: Any) -> None:
+    """On a phone it comes into view below the form, and the keyboard stays at the button that was pressed."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    session = import_well(path)
+    live_app.page.set_viewport_size({"width": 390, "height": 844})
+    page = live_app.open(f"/sessions/{session.uid}/compact?before_step=12")
+    look = page.get_by_role("button", name="Preview")
+    look.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Preview")).to_be_in_viewport()
+    expect(look).to_be_focused()
