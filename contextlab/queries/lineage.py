@@ -44,6 +44,8 @@ class LineageRow:
     items_summarised: int | None
     base_view: str
     """The view whose memory was read."""
+    base_keeps_memory: bool
+    """Whether that is a memory of its own (of a branch, or of a live session)."""
     base_version: int | None
     """And its version, where it keeps a memory of its own; None also where nothing was written."""
     before_compaction: int | None
@@ -94,6 +96,7 @@ def _recorded(session: Session) -> list[dict[str, Any]]:
                 "reported_after": reported.get(one.at_step),
                 "items_summarised": one.items_summarised,
                 "base_view": View.Kind.RECORDED.value,
+                "base_keeps_memory": False,
                 "base_version": None,
                 "before_compaction": one.number,
                 "parent": lived.get(one.number, before),
@@ -143,6 +146,7 @@ def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
         "reported_after": None,
         "items_summarised": report.get("summarised_items"),
         "base_view": job.base_view.name,
+        "base_keeps_memory": job.base_view.keeps_memory,
         "base_version": job.base_version,
         "before_compaction": job.before_compaction,
         "parent": parent_of(job, memory),

@@ -90,7 +90,8 @@ def shown_result(session: Session, page: CompactionPage, most: int = ROOM) -> Sh
         session, list(dict.fromkeys(name for one in shown for name in _items(one)))[:2000]
     )
     flags = {(str(one.get("section")), str(one.get("text"))): str(one.get("why")) for one in page.flags}
-    goal = [ShownLine(cut(str(result["goal"]), LONGEST_GOAL)[0])] if result.get("goal") else []
+    said = str(result.get("goal") or "")
+    goal = [ShownLine(cut(said, LONGEST_GOAL)[0], flag=flags.get(("goal", said), ""))] if said else []
     sections = [ShownSection("Goal", goal, len(goal), "text")]
     for key, entries in lists.items():
         lines = [

@@ -345,6 +345,17 @@ def test_a_summary_without_sections_is_not_called_structured(client: Client, ses
     assert result.index("was &lt;no&gt; JSON object") < result.index("a.py")
 
 
+def test_a_goal_that_claims_an_agreement_is_marked(client: Client, session: Any) -> None:
+    """What no words of the user support is marked where it stands, in the goal as in the lists."""
+    job = done(asked(session, before_step=12, policy="rule-based", keep_recent=4))
+    goal = "The user approved <b>everything</b>"
+    flags = [{"section": "goal", "text": goal, "why": "no_user_item"}]
+    CompactionJob.objects.filter(pk=job.pk).update(result={**job.result, "goal": goal}, flags=flags)
+    text = made_page(client, job.run).text
+    assert f"{goal} no words of the user support this" in text
+    assert "1 line of the result claims a confirmation" in text
+
+
 def test_progress_names_the_stage(client: Client, session: Any, settings: Any) -> None:
     """Which stage it is at and which chunk; the stages of a model only where one is asked; why it is tried again."""
     run = asked(session, before_step=12)

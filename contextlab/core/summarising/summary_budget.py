@@ -219,7 +219,7 @@ def _shorter(line: str, most: int) -> str:
         return line
     try:
         fields = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _cut(line, most)
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         return _cut(line, most)
