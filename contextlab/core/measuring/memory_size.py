@@ -45,7 +45,10 @@ def text_tokens(text: str, count: TokenCount | None = None) -> int:
 
 def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
     """Tokens of items."""
-    items = without_ui(items)
+    return _tokens(without_ui(items), count)
+
+
+def _tokens(items: Sequence[Item], count: TokenCount | None = None) -> int:
     if count is not None:
         return sum([item_tokens(item, count) if item.tokens is None else item.tokens for item in items])
     # `estimate_tokens` written out for ASCII: a call for each of thousands of items takes twice as long.
@@ -64,10 +67,10 @@ def items_tokens(items: Iterable[Item], count: TokenCount | None = None) -> int:
 def snapshot_tokens(snapshot: Snapshot, count: TokenCount | None = None) -> int:
     """Tokens of a memory, its summary included."""
     summary = text_tokens(snapshot.summary, count) if snapshot.summary else 0
-    known = snapshot.once("tokens", lambda: _counted(snapshot.items))
+    known = snapshot.once("tokens", lambda: _counted(context_items(snapshot)))
     if known is None and count is None:
-        known = snapshot.once("estimate", lambda: items_tokens(snapshot.items))
-    return (items_tokens(snapshot.items, count) if known is None else known) + summary
+        known = snapshot.once("estimate", lambda: _tokens(context_items(snapshot)))
+    return (_tokens(context_items(snapshot), count) if known is None else known) + summary
 
 
 def snapshot_chars(snapshot: Snapshot) -> int:
@@ -101,7 +104,7 @@ def _context_items(items: Sequence[Item]) -> Sequence[Item]:
 
 def _counted(items: Sequence[Item]) -> int | None:
     """Tokens of items that are all counted; None where some are not."""
-    counts = [item.tokens for item in without_ui(items)]
+    counts = [item.tokens for item in items]
     return None if None in counts else sum(cast("list[int]", counts))
 
 
