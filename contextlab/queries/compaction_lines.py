@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F
 
 from contextlab.core.audit.results import FactVerdict
-from contextlab.store.models import FINISHED, CompactionJob, MemoryVersion, SessionAudit, StepRecord
+from contextlab.queries.log_sizes import Sides, Stated, sizes_of
+from contextlab.store.models import FINISHED, CompactionJob, MemoryVersion, SessionAudit
 
 _SESSION = tuple(f"session__{name}" for name in ("uid", "title", "project", "role", "agent", "revision"))
 _OF_LOG = (
@@ -88,25 +89,27 @@ class CompactionEntry:
 
 
 def entries(rows: Sequence[dict[str, Any]]) -> list[CompactionEntry]:
-    """The rows (COLUMNS, and `made_here`) as lines, in their order: three queries whatever their number."""
+    """The rows (COLUMNS, and `made_here`) as lines, in their order: four queries at most, whatever their number."""
     of_log = [row for row in rows if not row["made_here"]]
     made = _memories([row["id"] for row in rows if row["made_here"]])
-    audits, reported = _audits(of_log), _reported(of_log)
+    audits, sizes = _audits(of_log), iter(sizes_of([_stated(row) for row in of_log]))
     return [
-        _made_here(row, made.get(row["id"])) if row["made_here"] else _of_log(row, audits, reported)
+        _made_here(row, made.get(row["id"])) if row["made_here"] else _of_log(row, audits, next(sizes))
         for row in rows
     ]
 
 
-def _of_log(
-    row: dict[str, Any], audits: dict[int, dict[str, Any]], reported: dict[tuple[int, int], int]
-) -> CompactionEntry:
-    step, session = row["at_step"], row["session_id"]
-    before = _figure(row["pre_tokens"], reported.get((session, step - 1)))
-    after = _figure(row["post_tokens"], reported.get((session, step)))
+def _stated(row: dict[str, Any]) -> Stated:
+    return Stated(
+        row["session_id"], row["session__revision"], row["at_step"], row["pre_tokens"], row["post_tokens"]
+    )
+
+
+def _of_log(row: dict[str, Any], audits: dict[int, dict[str, Any]], sizes: Sides) -> CompactionEntry:
+    (before, after), facts = sizes, audits.get(row["session_id"], {}).get(str(row["number"]))
     return CompactionEntry(
-        "log", row["origin"] == "detected", None, row["number"], *_session(row), "done", "", "", step, row["trigger"],
-        "", *before, *after, row["opaque"], audits.get(session, {}).get(str(row["number"])), None, None, row["ts"],
+        "log", row["origin"] == "detected", None, row["number"], *_session(row), "done", "", "", row["at_step"],
+        row["trigger"], "", *before, *after, row["opaque"], facts, None, None, row["ts"],
     )  # fmt: skip
 
 
@@ -135,13 +138,6 @@ def _session(row: dict[str, Any]) -> tuple[UUID, str, str, str, str]:
     return uid, title, project, role, agent
 
 
-def _figure(logged: int | None, reported: int | None) -> tuple[int | None, str]:
-    """As the log states it, else as the provider reported the step beside it."""
-    if logged is not None:
-        return logged, "logged"
-    return reported, "" if reported is None else "reported"
-
-
 def _memories(jobs: Iterable[int]) -> dict[int | None, tuple[str, int]]:
     """Branch and version of the memory that each made."""
     rows = MemoryVersion.objects.filter(compaction_id__in=list(jobs)).order_by("-id")
@@ -154,24 +150,3 @@ def _audits(rows: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     sessions = {row["session_id"] for row in rows}
     found = SessionAudit.objects.filter(session_id__in=sessions, revision=F("session__revision"))
     return dict(found.values_list("session_id", "counts"))
-
-
-def _reported(rows: Sequence[dict[str, Any]]) -> dict[tuple[int, int], int]:
-    """Input that the provider reported for the steps beside compactions whose log does not state their size."""
-    wanted: dict[tuple[int, int], set[int]] = {}
-    for row in rows:
-        steps = wanted.setdefault((row["session_id"], row["session__revision"]), set())
-        if row["pre_tokens"] is None:
-            steps.add(row["at_step"] - 1)
-        if row["post_tokens"] is None:
-            steps.add(row["at_step"])
-    beside = Q(pk__in=())
-    for (session, revision), steps in wanted.items():
-        if steps:
-            beside |= Q(session_id=session, revision=revision, number__in=steps)
-    columns = ("session_id", "number", "input", "cache_read", "cache_write")
-    found = {}
-    for session, number, *parts in StepRecord.objects.filter(beside).values_list(*columns):
-        if known := [part for part in parts if part is not None]:
-            found[session, number] = sum(known)
-    return found

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, StepRecord, View
+from contextlab.queries.log_sizes import Stated, sizes_of
+from contextlab.store.models import CompactionJob, CompactionRecord, MemoryVersion, Session, View
 
 SHOWN = 500
 PARENTS = (
@@ -38,16 +39,17 @@ class LineageRow:
     policy: str
     method: str
     tokens_before: int | None
+    before_source: str
+    """logged, reported, counted or estimated; empty for unknown."""
     tokens_after: int | None
-    reported_after: int | None
-    """Input that the provider reported for the first step after it; of those that the log records."""
+    after_source: str
     items_summarised: int | None
     base_view: str
     """The view whose memory was read."""
-    base_keeps_memory: bool
-    """Whether that is a memory of its own (of a branch, or of a live session)."""
     base_version: int | None
     """And its version, where it keeps a memory of its own; None also where nothing was written."""
+    base_keeps: bool
+    """It keeps one: a branch, or the memory of a live session."""
     before_compaction: int | None
     """The memory that this compaction of the log found was read; of one of the log: itself."""
     parent: str | None
@@ -78,9 +80,11 @@ def _recorded(session: Session) -> list[dict[str, Any]]:
     found = CompactionRecord.objects.filter(session=session, revision=session.revision, micro=False)
     rows: list[dict[str, Any]] = []
     newest = list(found.order_by("-number")[:SHOWN])[::-1]
-    reported = _reported(session, [one.at_step for one in newest])
+    stated = [
+        Stated(session.pk, session.revision, one.at_step, one.pre_tokens, one.post_tokens) for one in newest
+    ]
     lived = _lived(session)
-    for one in newest:
+    for one, (tokens_before, tokens_after) in zip(newest, sizes_of(stated), strict=True):
         before = rows[-1]["id"] if rows else None
         rows.append(
             {
@@ -91,13 +95,14 @@ def _recorded(session: Session) -> list[dict[str, Any]]:
                 "trigger": one.trigger,
                 "policy": "",
                 "method": "",
-                "tokens_before": one.pre_tokens,
-                "tokens_after": one.post_tokens,
-                "reported_after": reported.get(one.at_step),
+                "tokens_before": tokens_before.tokens,
+                "before_source": tokens_before.source,
+                "tokens_after": tokens_after.tokens,
+                "after_source": tokens_after.source,
                 "items_summarised": one.items_summarised,
                 "base_view": View.Kind.RECORDED.value,
-                "base_keeps_memory": False,
                 "base_version": None,
+                "base_keeps": False,
                 "before_compaction": one.number,
                 "parent": lived.get(one.number, before),
                 "branch": None,
@@ -120,17 +125,6 @@ _LARGE = ("policy", "raw_reply", "result", "fates", "events", "instructions")
 """Columns of a job that no list shows."""
 
 
-def _reported(session: Session, steps: Sequence[int]) -> dict[int, int]:
-    """Input that the provider reported, by step; steps without a report are left out."""
-    rows = StepRecord.objects.filter(session=session, revision=session.revision, number__in=steps)
-    found = {}
-    for step, *parts in rows.values_list("number", "input", "cache_read", "cache_write"):
-        known = [part for part in parts if part is not None]
-        if known:
-            found[step] = sum(known)
-    return found
-
-
 def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
     report = job.report or {}
     return {
@@ -142,12 +136,13 @@ def _line(job: CompactionJob, memory: MemoryVersion | None) -> dict[str, Any]:
         "policy": job.policy_name,
         "method": job.method,
         "tokens_before": job.tokens_before,
+        "before_source": job.token_source if job.tokens_before is not None else "",
         "tokens_after": job.tokens_after,
-        "reported_after": None,
+        "after_source": job.token_source if job.tokens_after is not None else "",
         "items_summarised": report.get("summarised_items"),
         "base_view": job.base_view.name,
-        "base_keeps_memory": job.base_view.keeps_memory,
         "base_version": job.base_version,
+        "base_keeps": job.base_view.keeps_memory,
         "before_compaction": job.before_compaction,
         "parent": parent_of(job, memory),
         "branch": memory.view.name if memory else None,

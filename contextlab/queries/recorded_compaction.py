@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from contextlab.adapters.prices import price_of
 from contextlab.queries.items import ItemRow, read_items
+from contextlab.queries.log_sizes import Sides, Stated, sizes_of
 from contextlab.store.items import session_items
 from contextlab.store.models import CompactionRecord, Session, StepRecord, StepReport, View
 from contextlab.store.texts import read_texts
@@ -69,6 +70,8 @@ class RecordedCompaction:
     summary: ItemRow | None
     summary_text: str
     summary_cut: bool
+    sizes: Sides
+    """Tokens before and after."""
     before: Memory | None
     after: Memory | None
     previous: int | None
@@ -87,7 +90,7 @@ def recorded_compaction(session: Session, number: int) -> RecordedCompaction | N
     return RecordedCompaction(
         number, found.at_step, found.origin, found.trigger, found.pre_tokens, found.post_tokens, found.tokens_saved,
         found.opaque, found.items_summarised, found.ts, item, text,
-        item is not None and item.text_length > SHOWN_SUMMARY,
+        item is not None and item.text_length > SHOWN_SUMMARY, sizes_of([_stated(session, found)])[0],
         _memory(session, found.at_step - 1), _memory(session, found.at_step),
         number - 1 if number - 1 in near else None, number + 1 if number + 1 in near else None,
         _summariser(session, records, found),
@@ -126,6 +129,10 @@ def ids_at(session: Session, positions: Sequence[int]) -> Mapping[int, str]:
     """The ids of the items at these positions; those that there are not are left out."""
     records = session_items(session)
     return dict(records.filter(position__in=positions).values_list("position", "native_id"))
+
+
+def _stated(session: Session, found: CompactionRecord) -> Stated:
+    return Stated(session.pk, session.revision, found.at_step, found.pre_tokens, found.post_tokens)
 
 
 def _summary(session: Session, position: int | None) -> tuple[ItemRow | None, str]:

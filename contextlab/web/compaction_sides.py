@@ -50,8 +50,8 @@ def of_log(session: Session, found: RecordedCompaction) -> Sides:
     rows: list[Row] = [
         ("items in context", "", items, items_after),
         ("tokens of what the log shows", source, tokens, tokens_after),
-        ("input", "reported by the provider", told, told_after),
-        ("tokens", "as the log's own record says", found.pre_tokens, found.post_tokens),
+        ("input", "reported", told, told_after),
+        ("tokens", "logged", found.pre_tokens, found.post_tokens),
     ]
     runs = left_at(session, found.at_step)
     return Sides(

@@ -13,6 +13,7 @@ from contextlab.services.compaction.costs import Written, payback_of
 from contextlab.store.models import Session
 from contextlab.web.compaction_sections import LONGEST_LINE, ROOM, ShownResult, ShownSection, shown_result
 from contextlab.web.cutting import cut
+from contextlab.web.words import sources_said
 
 MOST_EVENTS = 40
 MOST_CLAIMS = 20
@@ -101,15 +102,13 @@ def of_log(session: Session, found: RecordedCompaction) -> ShownCompaction:
     """One that the log records."""
     method, words = METHODS["opaque" if found.opaque else "log" if found.summary else ""]
     before, after, asked = found.before, found.after, found.summariser
-    told = found.pre_tokens is not None or found.post_tokens is not None
+    large, smaller = found.sizes
     wrote = asked.output_tokens if asked else None
     full, small = before.reported if before else None, after.reported if after else None
     return ShownCompaction(
         f"Compaction #{found.number} · before step {found.at_step:,}", "done", method, words, found.trigger, "",
         found.at_step,
-        found.pre_tokens if told else before.tokens if before else None,
-        found.post_tokens if told else after.tokens if after else None,
-        "as the log says" if told else _sources(before.source if before else None, after.source if after else None),
+        large.tokens, smaller.tokens, sources_said(large.source, smaller.source),
         before.items if before else None, after.items if after else None, found.items_summarised,
         seconds=asked.seconds if asked else None, read=asked.input_tokens if asked else None,
         cached=asked.cached_tokens if asked else None, wrote=wrote, cost=asked.cost if asked else None,
@@ -172,11 +171,6 @@ def _where(session: Session, page: CompactionPage) -> str:
     if step is None:
         return " · now, after the last step"
     return f" · before step {step:,}" if step <= session.steps else f" · after step {step - 1:,}, the last"
-
-
-def _sources(*names: str | None) -> str:
-    known = list(dict.fromkeys(name for name in names if name))
-    return " and ".join(known)
 
 
 _REPORT = (

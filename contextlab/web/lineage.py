@@ -93,13 +93,13 @@ def source_of(session: Session, row: LineageRow, by_id: Mapping[str, LineageRow]
         return Source("an earlier one, too old to be listed", _address(session, row.parent))
     if row.base_view in ("", RECORDED):
         return Source("the log's items")
-    if not row.base_keeps_memory:
+    if not row.base_keeps:
         seen = f"{reverse('session', args=[session.uid])}?{urlencode({'view': row.base_view})}"
         return Source(f"the memory of {row.base_view}", seen)
-    memory = f"{reverse('memory_page', args=[session.uid])}?{urlencode({'branch': row.base_view})}"
-    if row.base_version is None:  # nobody has read it yet, or nothing came of it
-        return Source(f"the memory of {row.base_view}", memory)
-    return Source(f"{row.base_view}, version {row.base_version}", f"{memory}&version={row.base_version}")
+    version = {} if row.base_version is None else {"version": row.base_version}
+    memory = f"{reverse('memory_page', args=[session.uid])}?{urlencode({'branch': row.base_view, **version})}"
+    named = f"{row.base_view}, version {row.base_version}" if version else f"the memory of {row.base_view}"
+    return Source(named, memory)
 
 
 def place_of(

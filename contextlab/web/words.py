@@ -79,6 +79,12 @@ SOURCE_MEANINGS: dict[str, str] = {
 }
 
 
+def sources_said(before: str, after: str) -> str:
+    """Where two figures that stand side by side come from, in the words that go behind them."""
+    known = dict.fromkeys(name for name in (before, after) if name)
+    return " → ".join(known)
+
+
 def kind_class(kind: str | int) -> str:
     """CSS class of a kind, by name or by its code in the database."""
     return KIND_CLASSES.get(_kind(kind), "k-ui")

@@ -185,7 +185,7 @@ def test_more_compactions_than_a_page_shows_are_paged(client: Client) -> None:
     at = made.url("/compactions")
     page = read(client.get(at))
     assert "100 of 130" in page.text
-    assert "9k → 77k reported" in page.text
+    assert "9k → 77k logged → reported" in page.text
     (older,) = page.all("a", data_key="n")
     rest = read(client.get(at + older["href"]))
     assert rest.all("a", href=f"{at}/1")

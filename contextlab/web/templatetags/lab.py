@@ -6,6 +6,7 @@
 {{ text|ticks }}                `code` as code   {{ "read_files"|spaced }}  read files
 {% verdict "cleared" reason %}  the badge     {{ reason|reason_label }}
 {% source "counted" %}          where a figure comes from, with its meaning on hover
+{% sources "logged" "reported" %}   of two figures side by side
 {% bar composition limit %}     tokens by kind      {% meter 3 10 "k-user" %}
 {% fact_strip counts %}         what became of facts
 {% sparkline bars limit %}      {% kind_legend %}   {% verdict_legend "k-result" %}
@@ -120,6 +121,14 @@ def source(name: str | None) -> SafeString:
     if not name:
         return SafeString("")
     return format_html('<span class="src" title="{}">{}</span>', words.SOURCE_MEANINGS.get(name, name), name)
+
+
+@register.simple_tag
+def sources(before: str, after: str) -> SafeString:
+    """Where two figures side by side come from; nothing where both are unknown."""
+    said = words.sources_said(before, after)
+    meanings = "; ".join(words.SOURCE_MEANINGS.get(name, name) for name in said.split(" → "))
+    return format_html('<span class="src" title="{}">{}</span>', meanings, said) if said else SafeString("")
 
 
 @register.simple_tag

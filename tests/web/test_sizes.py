@@ -1,0 +1,45 @@
+"""Sizes of memories: the same figures wherever a compaction stands, each with where it is from."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from contextlab.store.models import CompactionRecord
+from tests.web.made import Log
+from tests.web.pages import read
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.mark.parametrize(
+    ("logged", "input_tokens", "exact", "short", "source"),
+    [
+        ((167_500, 29_400), (90_000, 31_000), "167,500 → 29,400", "167.5k → 29.4k", "logged"),
+        ((167_500, None), (90_000, 31_000), "167,500 → 31,000", "167.5k → 31k", "logged → reported"),
+        ((None, None), (90_000, 31_000), "90,000 → 31,000", "90k → 31k", "reported"),
+        ((167_500, None), (None, None), "167,500 → unknown", "167.5k → unknown", "logged"),
+        ((None, None), (None, None), "1 → 4", "1 → 4", "estimated"),
+    ],
+)
+def test_a_compaction_of_a_log_has_one_size_everywhere(
+    client: Client,
+    logged: tuple[int | None, int | None],
+    input_tokens: tuple[int | None, int | None],
+    exact: str,
+    short: str,
+    source: str,
+) -> None:
+    """Its page, the comparison, the lineage and the list of all say the same tokens with the same source."""
+    usage = [{} if one is None else {"input": one} for one in input_tokens]
+    made = Log().ask("a").step(**usage[0]).say("b").compaction("s").ask("c").step(**usage[1]).say("d")
+    saved = made.compaction("s").save()
+    saved.view([])
+    CompactionRecord.objects.filter(session=saved.session, number=1).update(
+        pre_tokens=logged[0], post_tokens=logged[1]
+    )
+    at = saved.url("/compactions")
+    assert f"{short} {source}" in read(client.get(f"{at}/1")).text
+    assert f"{exact} {source}" in read(client.get(f"{at}/compare?left=log-1&right=log-2")).text
+    assert f"{short} {source}" in read(client.get(at)).text
+    assert f"{short} {source}" in read(client.get("/compactions")).text
