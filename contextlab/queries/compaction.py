@@ -29,6 +29,8 @@ class VersionLine:
     items: int
     tokens: int | None
     """As it was made; of a live session: at its cut, without what came since."""
+    token_source: str
+    """counted or estimated; empty for unknown."""
     has_summary: bool
     created_at: datetime
     restored: int | None = None
@@ -155,14 +157,27 @@ def _versions(session: Session) -> dict[int, list[VersionLine]]:
     newest = Window(RowNumber(), partition_by="view_id", order_by="-version")
     rows = MemoryVersion.objects.filter(view__session=session).annotate(place=newest).filter(place__lte=SHOWN)
     columns = (
-        "view_id", "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens", "summary",
+        "view_id", "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens",
+        "token_source", "summary",
         "created_at", "restored__version", "live__step", "live__log_compaction", "live__upto",
     )  # fmt: skip
     found: Iterable[tuple[Any, ...]] = rows.order_by("view_id", "-version").values_list(*columns)
     lines: dict[int, list[VersionLine]] = {}
-    for view, version, parent, by, run, items, tokens, summary, at, restored, step, own, cut in found:
+    for view, version, parent, by, run, items, tokens, source, summary, at, restored, step, own, cut in found:
         line = VersionLine(
-            version, parent, by, run, items, tokens, bool(summary), at, restored, step, own is not None, cut
+            version,
+            parent,
+            by,
+            run,
+            items,
+            tokens,
+            source,
+            bool(summary),
+            at,
+            restored,
+            step,
+            own is not None,
+            cut,
         )
         lines.setdefault(view, []).append(line)
     return lines

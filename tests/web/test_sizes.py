@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
-from contextlab.store.models import CompactionRecord
+from contextlab.store.models import CompactionRecord, MemoryVersion
+from tests.services.compaction.doing import asked, done
+from tests.services.doing import import_well
+from tests.services.test_ingest import busy_log
 from tests.web.made import Log
 from tests.web.pages import read
 
@@ -43,3 +48,21 @@ def test_a_compaction_of_a_log_has_one_size_everywhere(
     assert f"{exact} {source}" in read(client.get(f"{at}/compare?left=log-1&right=log-2")).text
     assert f"{short} {source}" in read(client.get(at)).text
     assert f"{short} {source}" in read(client.get("/compactions")).text
+
+
+def test_every_version_of_a_memory_says_where_its_size_is_from(client: Client, tmp_path: Any) -> None:
+    """The memory before, the compacted one and one restored: in the lineage as on the version's own page."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    session = import_well(path)
+    done(asked(session, before_step=12, policy="rule-based", keep_recent=4))
+    at = f"/sessions/{session.uid}"
+    client.post(f"{at}/branches/branch-1/restore", {"version": "1"})
+    lineage = read(client.get(f"{at}/compactions")).text
+    for version in MemoryVersion.objects.all():
+        size = f"{version.tokens:,} {version.token_source}"
+        assert version.token_source in ("counted", "estimated")
+        assert size in lineage
+        assert size in read(client.get(f"{at}/memory?branch=branch-1&version={version.version}")).text
+    MemoryVersion.objects.update(token_source="estimated")
+    assert f"{version.tokens:,} estimated" in read(client.get(f"{at}/compactions")).text

@@ -18,7 +18,6 @@ from contextlab.core.committing.compacting import read_result_answer, result_ans
 from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import CompactResult, Outcome, Snapshot
 from contextlab.core.items import KIND_CODE, Kind, Verdict
-from contextlab.core.measuring.memory_size import snapshot_tokens
 from contextlab.services.compaction.costs import payback_of, written_for
 from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.held import Held
@@ -131,7 +130,7 @@ def _version(view: View, held: Held, after: Snapshot, job: CompactionJob) -> Mem
         by_view = job.before_compaction is None and held.at_step <= held.session.steps
         before = MemoryVersion.objects.create(
             view=view, version=1, created_by=MemoryVersion.Origin.BASE, items=len(held.snapshot.items),
-            tokens=snapshot_tokens(held.snapshot, count_of(held)), summary=held.snapshot.summary,
+            summary=held.snapshot.summary, **_size(held, held.snapshot),
             payload=None if by_view else pack(held, held.snapshot.items),
         )  # fmt: skip
     return add_version(view, before, held, after, MemoryVersion.Origin.COMPACTION, job)
@@ -152,9 +151,15 @@ def add_version(
     """
     return MemoryVersion.objects.create(
         view=view, version=parent.version + 1, parent=parent, created_by=origin, compaction=job,
-        items=len(after.items), tokens=snapshot_tokens(after, count_of(held)), summary=after.summary,
-        payload=pack(held, after.items), restored=restored,
+        items=len(after.items), summary=after.summary, payload=pack(held, after.items), restored=restored,
+        **_size(held, after),
     )  # fmt: skip
+
+
+def _size(held: Held, memory: Snapshot) -> dict[str, Any]:
+    """Columns of a version for the size of its memory, which was made from the one that is held."""
+    figures = figures_of(memory, None, count_of(held))
+    return {"tokens": figures.tokens_before, "token_source": figures.token_source}
 
 
 def runs_of(held: Held, outcome: Outcome) -> list[Run]:

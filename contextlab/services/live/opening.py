@@ -129,7 +129,12 @@ def _made(workspace: Workspace, native: str, wish: LiveWish) -> View:
     LiveSession.objects.create(view=view, allow_model=wish.allow_model)
     held = empty(view)
     first = MemoryVersion.objects.create(
-        view=view, version=1, created_by=MemoryVersion.Origin.BASE, tokens=0, payload=pack(held, ())
+        view=view,
+        version=1,
+        created_by=MemoryVersion.Origin.BASE,
+        tokens=0,
+        token_source="counted",  # noqa: S106 - no password
+        payload=pack(held, ()),
     )
     LiveVersion.objects.create(memory=first, step=1, upto=0)
     return view

@@ -124,6 +124,8 @@ class MemoryVersion(models.Model):
     )
     items = models.IntegerField(default=0)
     tokens = models.BigIntegerField(null=True)
+    token_source = models.CharField(max_length=10, default="", blank=True)
+    """counted or estimated; empty where nobody wrote it down."""
     summary = models.TextField(null=True)
     restored = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     """The version that it is again."""
