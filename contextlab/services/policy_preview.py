@@ -64,6 +64,11 @@ class PolicyPreview:
     fires_total: int = 0
 
     @property
+    def counted(self) -> bool:
+        """Whether its figures are counted, not estimated."""
+        return self.report.token_source == "counted"  # noqa: S105 - no password
+
+    @property
     def whole(self) -> bool:
         """Whether the step that was asked for was reached."""
         return self.step == self.wanted

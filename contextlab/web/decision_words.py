@@ -53,6 +53,14 @@ def told(decision: StepDecision | None) -> Told | None:
     return Told(decision, WORDS[decision.outcome], ": ".join(filter(None, reason_words(decision.reason))))
 
 
+def figure_source(rule: str, counted: bool) -> str:
+    """Where the figure that a rule measured is from; empty for what is a number of things. A rule with a measure of its
+    own says so itself."""
+    if rule.startswith("estimated tokens"):
+        return "estimated"
+    return ("counted" if counted else "estimated") if rule.startswith("tokens ") else ""
+
+
 def reason_words(reason: str) -> tuple[str, str]:
     """A reason in words, and the part that is too big where it names one."""
     name, _, part = reason.partition(": ")

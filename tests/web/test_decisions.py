@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from contextlab.core.replaying.decisions import OUTCOMES
+from contextlab.store.figures import pack_figures
 from contextlab.store.models import View
 from contextlab.store.models.policies import PolicyDecisions
 from contextlab.web.decision_words import MEANINGS, WORDS
@@ -94,3 +95,26 @@ def test_what_has_no_log_says_so(client: Client, session: Any) -> None:
 def test_every_outcome_has_its_words() -> None:
     """None is shown as a code."""
     assert set(WORDS) == set(MEANINGS) == set(OUTCOMES)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("tokens >= 60,000", "61,234 counted"),
+        ("estimated tokens > 60,000", "61,234 estimated"),
+        ("items > 60,000", "61,234"),
+    ],
+)
+def test_what_a_rule_measured_says_where_it_is_from(
+    client: Client, session: Any, rule: str, said: str
+) -> None:
+    """Tokens are counted or estimated, as the view or the rule has it; a number of things needs no such word."""
+    view = View.objects.get(session=session, name="rules")
+    View.objects.filter(pk=view.pk).update(counted=True)
+    PolicyDecisions.objects.create(
+        view=view, first_step=900, last_step=900, outcome="made", rule=rule, threshold=60_000,
+        lowest=61_234, highest=61_234, estimates=pack_figures([61_234]),
+    )  # fmt: skip
+    at = f"/sessions/{session.uid}/decisions"
+    assert f"{said} 60,000" in read(client.get(f"{at}?view=rules&from=900")).text
+    assert f"{said} of 60,000" in read(client.get(f"{at}/steps?view=rules&first=900&last=900")).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -66,3 +67,23 @@ def test_every_version_of_a_memory_says_where_its_size_is_from(client: Client, t
         assert size in read(client.get(f"{at}/memory?branch=branch-1&version={version.version}")).text
     MemoryVersion.objects.update(token_source="estimated")
     assert f"{version.tokens:,} estimated" in read(client.get(f"{at}/compactions")).text
+
+
+def test_a_preview_says_where_each_of_its_tokens_is_from(
+    client: Client, settings: Any, tmp_path: Any
+) -> None:
+    """By rules all are counted alike; what a model would write is a guess, and so is what that saves."""
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(busy_log().data)
+    at = f"/sessions/{import_well(path).uid}/compact/preview"
+    settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = (
+        "http://127.0.0.1:9/v1",
+        "small",
+        "sk-x",
+    )
+    told = read(client.post(at, {"policy": "rule-based", "before_step": "12", "keep_recent": "4"})).text
+    asks = read(client.post(at, {"policy": "llm-summary", "before_step": "12", "keep_recent": "4"})).text
+    for figure in ("tokens before", "tokens after", "saves at each later step"):
+        assert re.search(rf"{figure} (counted|estimated) \d", told)
+    assert re.search(r"saves at each later step estimated \d", asks)
+    assert "tokens after a guess" in asks

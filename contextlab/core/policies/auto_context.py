@@ -75,7 +75,7 @@ POLICY = AutoContext
 
 def is_due(view: View, options: AutoContextOptions, summary: str | None = None) -> Decision:
     """Whether a threshold is reached, with the figures of the one that is (of the tokens when none is)."""
-    rule = f"messages >= {options.msg_threshold:,} or tokens >= {options.token_threshold:,}"
+    rule = f"messages >= {options.msg_threshold:,} or estimated tokens >= {options.token_threshold:,}"
     messages = view.seen_by_model()
     if messages >= options.msg_threshold:
         return Decision(True, rule, messages, options.msg_threshold)

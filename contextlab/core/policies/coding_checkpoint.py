@@ -97,7 +97,9 @@ class CodingCheckpoint:
     def should_compact(self, snapshot: Snapshot) -> Decision:
         """Due when memory leaves less than the reserve of the window."""
         size = coding_size(snapshot)
-        return Decision(self.auto and size > self.target, f"tokens > {self.target:,}", size, self.target)
+        return Decision(
+            self.auto and size > self.target, f"estimated tokens > {self.target:,}", size, self.target
+        )
 
     def compact(self, snapshot: Snapshot, deps: Deps) -> Outcome:
         """Shrink memory; raises ModelError where there is no earlier checkpoint to fall back on."""

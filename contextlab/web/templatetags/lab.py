@@ -6,7 +6,7 @@
 {{ text|ticks }}                `code` as code   {{ "read_files"|spaced }}  read files
 {% verdict "cleared" reason %}  the badge     {{ reason|reason_label }}
 {% source "counted" %}          where a figure comes from, with its meaning on hover
-{% sources "logged" "reported" %}   of two figures side by side
+{% sources "logged" "reported" %}   of two figures side by side      {% measured rule view.counted %}   of a decision's
 {% bar composition limit %}     tokens by kind      {% meter 3 10 "k-user" %}
 {% fact_strip counts %}         what became of facts
 {% sparkline bars limit %}      {% kind_legend %}   {% verdict_legend "k-result" %}
@@ -24,6 +24,7 @@ from django.utils.safestring import SafeString
 
 from contextlab.core.items import KINDS, VERDICTS, Kind, Verdict
 from contextlab.web import figures, svg, words
+from contextlab.web.decision_words import figure_source
 from contextlab.web.fact_strip import fact_strip
 
 register = template.Library()
@@ -121,6 +122,12 @@ def source(name: str | None) -> SafeString:
     if not name:
         return SafeString("")
     return format_html('<span class="src" title="{}">{}</span>', words.SOURCE_MEANINGS.get(name, name), name)
+
+
+@register.simple_tag
+def measured(rule: str, counted: bool) -> SafeString:
+    """Where the figure that a rule measured is from; nothing for numbers of things."""
+    return source(figure_source(rule, counted))
 
 
 @register.simple_tag
