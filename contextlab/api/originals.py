@@ -16,10 +16,11 @@ from contextlab.api.paging import page
 from contextlab.api.schema import CURSOR, LIMIT
 from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.queries.keyset import Key
+from contextlab.queries.offloads import OffloadLine, offload_lines
 from contextlab.store.models import OffloadRecord
 from contextlab.store.offloads import DjangoOffloadStore
 
-COLUMNS = ("offload", "reason", "created_at")
+COLUMNS = ("offload",)
 
 
 class OffloadList(ApiView):
@@ -27,9 +28,14 @@ class OffloadList(ApiView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[CURSOR, LIMIT])
     def get(self, request: Request, uid: UUID) -> Response:
-        """The originals that compactions of the session put aside, oldest first; a compaction lists its own."""
-        rows = OffloadRecord.objects.filter(session=self.open_session(uid))
-        return Response(page(request, rows, [Key("id", int)], COLUMNS, _line))
+        """The originals that compactions of the session put aside, oldest first; a compaction lists its own.
+
+        `positions` are runs of items of the log, first and last; `words` is how the first one begins. null is unknown.
+        """
+        session = self.open_session(uid)
+        found = page(request, OffloadRecord.objects.filter(session=session), [Key("id", int)], COLUMNS, dict)
+        lines = offload_lines(session, [row["id"] for row in found["results"]])
+        return Response(found | {"results": [_line(line) for line in lines]})
 
 
 class OffloadOne(ApiView):
@@ -83,5 +89,16 @@ class _Safe:
         raise NotImplementedError
 
 
-def _line(values: dict[str, Any]) -> dict[str, Any]:
-    return {"id": values["offload"], "reason": values["reason"], "created_at": values["created_at"]}
+def _line(line: OffloadLine) -> dict[str, Any]:
+    return {
+        "id": line.id,
+        "reason": line.reason,
+        "created_at": line.at,
+        "compaction": line.run,
+        "items": line.items,
+        "positions": line.places,
+        "chars": line.chars,
+        "tokens": line.tokens,
+        "token_source": None if line.tokens is None else "counted",
+        "words": line.words or None,
+    }

@@ -41,8 +41,13 @@ class DjangoOffloadStore:
         packed = rows.values_list("payload", flat=True).first()
         if packed is None:
             return ()
-        return load_items(zstandard.ZstdDecompressor().decompress(bytes(packed)).decode("ascii"))
+        return unpack_originals(bytes(packed))
 
     def clear(self, offload_id: str) -> None:
         """Forget; an unknown id is no error."""
         OffloadRecord.objects.filter(workspace=self._workspace, offload=offload_id).delete()
+
+
+def unpack_originals(packed: bytes) -> tuple[Item, ...]:
+    """The items of a row."""
+    return load_items(zstandard.ZstdDecompressor().decompress(packed).decode("ascii"))

@@ -11,9 +11,11 @@ from django.test import Client
 
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import Offload
+from contextlab.queries import offloads
 from contextlab.services import compaction
 from contextlab.store.models import CompactionJob, MemoryVersion, Run
 from contextlab.store.offloads import DjangoOffloadStore
+from tests.api.conftest import Api
 from tests.services.compaction.doing import asked, done
 from tests.services.doing import import_well
 from tests.services.test_ingest import busy_log
@@ -119,8 +121,10 @@ def test_originals_are_listed_and_fetched_back(client: Client, session: Any) -> 
         items = (Item(f"i{number}", Kind.TOOL_RESULT, PAYLOADS[number % len(PAYLOADS)], tool="read"),)
         store.put(Offload(f"id-{number}", items, "current_large"))
     at = f"/sessions/{session.uid}/offloads"
+    store.put(Offload("id-103", (Item("half", Kind.TOOL_RESULT, "half of a pair: \ud800"),), "current_large"))
     page = read(client.get(at))
     assert page.all("a", href="/offloads/id-102")
+    assert "half of a pair: ?" in page.text
     (rest,) = page.all("a", data_key="n")
     assert read(client.get(at + rest["href"])).all("a", href="/offloads/id-0")
     assert "current large" in page.text
@@ -129,6 +133,51 @@ def test_originals_are_listed_and_fetched_back(client: Client, session: Any) -> 
     assert client.get("/offloads/id-1?download=1").content.decode() == PAYLOADS[1]
     assert client.get("/offloads/id-999").status_code == 404
     assert read(client.get(f"/sessions/{session.uid}/compactions")).all("a", href=at)
+
+
+def test_originals_can_be_told_apart(client: Client, session: Any) -> None:
+    """Each row says how its text begins, which items of the log it is, how large, and which compaction did it."""
+    items = compaction.memory_of(session, "recorded").snapshot.items
+    run = done(asked(session, before_step=12)).run
+    CompactionJob.objects.filter(run=run).update(offloads=[{"id": "id-1", "reason": "x", "items": 3}])
+    written = Item("w", Kind.ASSISTANT, "<b>by a compaction</b>")
+    store = DjangoOffloadStore(session.workspace, session)
+    store.put(Offload("id-1", (*items[1:3], items[5]), "current_large"))
+    store.put(Offload("id-2", (written,), "current_large"))
+    page = read(client.get(f"/sessions/{session.uid}/offloads"))
+    places = [compaction.memory_of(session, "recorded").positions[items[at].id] for at in (1, 2, 5)]
+    assert (
+        f"#{places[0]}–{places[1]} #{places[2]} {sum(items[at].tokens for at in (1, 2, 5))} tokens counted"
+        in page.text
+    )
+    assert page.all("a", href=f"/sessions/{session.uid}/items/{places[0]}")
+    assert page.all("a", href=f"/compactions/{run.uid}")
+    assert " ".join(items[1].text.split())[:60] in page.text
+    assert "id-2 <b>by a compaction</b> 1 not of the log 22 characters current large unknown" in page.text
+    assert page.all("b") == []
+    first, second = Api().get(f"sessions/{session.uid}/offloads/")["results"]
+    assert (first["items"], first["positions"]) == (3, [places[:2], [places[2], places[2]]])
+    assert (first["compaction"], first["token_source"]) == (str(run.uid), "counted")
+    assert (second["words"], second["chars"], second["tokens"], second["compaction"]) == (
+        written.text,
+        22,
+        None,
+        None,
+    )
+
+
+def test_originals_that_are_too_large_to_look_at_are_not_guessed(
+    client: Client, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not read for the list is unknown, never empty or of no size."""
+    monkeypatch.setattr(offloads, "ROOM", 10)
+    DjangoOffloadStore(session.workspace, session).put(
+        Offload("id-1", (Item("w", Kind.ASSISTANT, "x"),), "current_large")
+    )
+    page = read(client.get(f"/sessions/{session.uid}/offloads"))
+    assert "id-1 unknown unknown unknown current large unknown" in page.text
+    line = Api().get(f"sessions/{session.uid}/offloads/")["results"][0]
+    assert [line[name] for name in ("items", "chars", "tokens", "words")] == [None] * 4
 
 
 def test_a_session_without_originals(client: Client, session: Any) -> None:

@@ -49,7 +49,7 @@ def offload(request: HttpRequest, name: str) -> HttpResponse:
         "opened": Opened(session, RECORDED, None) if session else None, "session": session, "nav": "compactions",
         "name": name, "items": [(item, *cut(item.text, most)) for item in items[:SHOWN_ITEMS]],
         "total": len(items), "tool": RELOAD_TOOL, "parameter": PARAMETER,
-        "line": reads.offload_line(workspace.pk, name), "run": reads.put_aside_by(of, name) if of else None,
+        "line": reads.offload_line(workspace.pk, name),
     }  # fmt: skip
     return render(request, "pages/offload.html", values)
 
