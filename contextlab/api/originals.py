@@ -17,6 +17,7 @@ from contextlab.api.schema import CURSOR, LIMIT
 from contextlab.core.agent.reload_tool import ReloadTool
 from contextlab.queries.keyset import Key
 from contextlab.queries.offloads import OffloadLine, offload_lines
+from contextlab.services.compaction import OriginalsOf
 from contextlab.store.models import OffloadRecord
 from contextlab.store.offloads import DjangoOffloadStore
 
@@ -65,28 +66,13 @@ class Reload(ApiView):
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, uid: UUID) -> Response:
-        """The answer to a call of the tool, its arguments as the body: a text, also where there is nothing to give."""
+        """The answer to a call of the tool, its arguments as the body: a text, also where there is nothing to give.
+
+        It gives what the session or a relative put aside, and what the session's memory points to.
+        """
         session = self.open_session(uid)
         arguments = request.data if isinstance(request.data, dict) else {}
-        store = DjangoOffloadStore(session.workspace, session)
-        return Response({"text": ReloadTool(_Safe(store)).answer(arguments)})
-
-
-class _Safe:
-    """Asks the database for no id that it could not hold."""
-
-    def __init__(self, store: DjangoOffloadStore) -> None:
-        self._store = store
-
-    def get(self, offload_id: str) -> Any:
-        known = offload_id.isprintable() and len(offload_id) <= 255
-        return self._store.get(offload_id) if known else ()
-
-    def put(self, offload: Any) -> None:
-        raise NotImplementedError
-
-    def clear(self, offload_id: str) -> None:
-        raise NotImplementedError
+        return Response({"text": ReloadTool(OriginalsOf(session)).answer(arguments)})
 
 
 def _line(line: OffloadLine) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from contextlab.core.auto_context.tags import tagged
 from contextlab.core.items import Item, Kind
 from contextlab.core.offload import Offload
 from contextlab.services.actions import perform
-from contextlab.store.models import Run
+from contextlab.store.models import MemoryVersion, Run, Session
 from contextlab.store.offloads import DjangoOffloadStore
 from tests.api.conftest import Api
 from tests.services.compaction.doing import STRUCTURED
@@ -177,3 +178,29 @@ def test_what_a_memory_is_asked_for_is_given_or_refused(api: Api, session: Any) 
     assert memory["compact"].startswith(f'/compact Keep word for word: "prompt 0 of {session.native_id}')
     perform(Run.objects.get(uid=api.post(at + "compactions/", {"before_step": 12}, 202, **JSON)["id"]))
     assert api.get(at + "memory/", version=1)["version"] == 1
+
+
+def test_a_model_reloads_only_what_is_its_sessions(api: Api, session: Any, tmp_path: Any) -> None:
+    """Another session's original is as unknown as no original, unless they are relatives or its memory points to it."""
+    path = tmp_path / "s2.jsonl"
+    path.write_bytes(busy_log(session="s2").data)
+    other = import_well(path)
+    Session.objects.filter(pk=other.pk).update(forked_from=None)  # the two begin with the same records
+    item = Item("r", Kind.TOOL_RESULT, "the secret of the first", call_id="c")
+    DjangoOffloadStore(session.workspace, session).put(Offload("o-1", (item,), "large"))
+    (parameter,) = api.get(f"sessions/{session.uid}/reload/")["parameters"]["required"]
+
+    def reloaded(of: Any, name: str = "o-1") -> str:
+        return str(api.post(f"sessions/{of.uid}/reload/", {parameter: name}, **JSON)["text"])
+
+    assert reloaded(session) == item.text
+    assert reloaded(other) == reloaded(other, "o-9").replace("o-9", "o-1")
+    for link in ("forked_from", "parent"):
+        Session.objects.filter(pk=other.pk).update(**{link: session})
+        assert reloaded(other) == item.text
+        Session.objects.filter(pk=other.pk).update(**{link: None})
+    assert item.text not in reloaded(other)
+    asked = api.post(f"sessions/{other.uid}/compactions/", {"before_step": 12}, 202, **JSON)
+    perform(Run.objects.get(uid=asked["id"]))
+    MemoryVersion.objects.filter(view__session=other, version=2).update(summary=tagged("short", "o-1"))
+    assert reloaded(other) == item.text

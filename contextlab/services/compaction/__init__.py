@@ -20,6 +20,7 @@ one memory. Compacting a branch again adds a version to its memory. `queries.com
 from contextlab.services.compaction.asking import beside, request_compaction, running
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.models import ModelStatus, model_status, try_model
+from contextlab.services.compaction.originals import OriginalsOf
 from contextlab.services.compaction.performing import perform
 from contextlab.services.compaction.planning import preview
 from contextlab.services.compaction.requests import BadRequest, CompactRequest, read_request
@@ -47,6 +48,7 @@ __all__ = [
     "Exported",
     "Held",
     "ModelStatus",
+    "OriginalsOf",
     "Preview",
     "PreviewItem",
     "beside",
