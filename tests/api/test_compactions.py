@@ -57,6 +57,29 @@ def test_from_the_preview_to_the_memory(api: Api, session: Any) -> None:
     assert memory["resume"] == f"claude --resume {session.native_id}"
 
 
+def test_a_key_is_one_request(api: Api, session: Any) -> None:
+    """A key used again for something else is refused, before and after its run ends; the same stays the same run."""
+    at = f"sessions/{session.uid}/compactions/"
+    first = api.get(f"sessions/{session.uid}/items/", limit=1)["results"][0]["id"]
+    key = {"headers": {"Idempotency-Key": "k1"}, **JSON}
+    body = {"policy": STRUCTURED, "before_step": 12, "pins": [first], "instructions": "mind the ports"}
+    run = api.post(at, body, 202, **key)["id"]
+    changed = (
+        {"policy": "rule-based"}, {"policy": {**STRUCTURED, "require_gain": False}}, {"before_step": 11},
+        {"before_step": None, "before_compaction": 1}, {"keep_recent": 3}, {"pins": []}, {"instructions": "x"},
+        {"view": "rule-based"},
+    )  # fmt: skip
+    for _ in range(2):
+        for other in changed:
+            refused = api.post(at, body | other, 409, **key)["error"]
+            assert (refused["code"], refused["place"]) == ("conflict", "header: Idempotency-Key")
+        for same in ({}, {"view": "recorded"}, {"pins": [first, first]}, {"before_step": "12"}):
+            again = api.post(at, body | same, 202, **key)
+            assert (again["id"], again["joined"]) == (run, True)
+        perform(Run.objects.get(uid=run))
+    assert api.post(at, body | {"keep_recent": 3}, 202, **JSON)["joined"] is False
+
+
 def test_a_restored_memory_goes_on_from_its_result(api: Api, session: Any) -> None:
     """After a restore the next compaction carries the goal and the files of the version that is in force again."""
     at = f"sessions/{session.uid}/"

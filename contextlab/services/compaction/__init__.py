@@ -17,7 +17,7 @@ A compaction of the log makes a branch: a view that shares all before its step w
 one memory. Compacting a branch again adds a version to its memory. `queries.compaction` reads what pages show.
 """
 
-from contextlab.services.compaction.asking import beside, request_compaction, running
+from contextlab.services.compaction.asking import KeyTaken, beside, request_compaction, running
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.models import ModelStatus, model_status, try_model
 from contextlab.services.compaction.originals import OriginalsOf
@@ -47,6 +47,7 @@ __all__ = [
     "Estimate",
     "Exported",
     "Held",
+    "KeyTaken",
     "ModelStatus",
     "OriginalsOf",
     "Preview",

@@ -17,34 +17,57 @@ from contextlab.store.models import FINISHED, CompactionJob, Run, Session, View
 CHECKED_PINS = 500
 
 
+class KeyTaken(BadRequest):
+    """The caller's key is that of another request: what it asks for now is not what the run does."""
+
+    def __init__(self) -> None:
+        """One sentence for all of them."""
+        super().__init__(
+            "idempotency_key", "This key was used for another request: give this one a key of its own."
+        )
+
+
 def request_compaction(session: Session, request: CompactRequest, key: str | None = None) -> tuple[Run, bool]:
     """The run, and whether it is new; raises BadRequest.
 
-    `key` is the caller's: the same key again is the same run, also after its end. Without one, the same request is
-    the same run as long as it has not ended.
+    `key` is the caller's: the same request with it again is the same run, also after its end, and another request
+    with it raises KeyTaken. Without one, the same request is the same run as long as it has not ended.
     """
     key = read_key(key)
     told = f"{session.uid.hex}:{key}" if key else None
-    if told is not None and (known := CompactionJob.objects.select_related("run").filter(key=told).first()):
-        return known.run, False
+    if told is not None and (known := _known(told, request)) is not None:
+        return known, False
     view = _checked(session, request)
     digest = hashlib.sha256((told or as_values(request, view.uid)).encode()).hexdigest()[:48]
-    while True:
-        try:
-            with transaction.atomic():
-                run, new = runs.request(
-                    session.workspace, Run.Kind.COMPACT, f"compact:{session.uid.hex}:{digest}",
-                    target=session.uid.hex, params={"session": session.uid.hex}, unit="requests",
-                )  # fmt: skip
-                if new:
-                    _job(run, session, view, request, told)
-        except IntegrityError:
-            # Somebody else used the key at the same moment, and their run may have ended already.
-            known = CompactionJob.objects.select_related("run").filter(key=told).first()
-            if told is None or known is None:
-                raise
-            return known.run, False
-        return run, new
+    try:
+        with transaction.atomic():
+            run, new = runs.request(
+                session.workspace, Run.Kind.COMPACT, f"compact:{session.uid.hex}:{digest}",
+                target=session.uid.hex, params={"session": session.uid.hex}, unit="requests",
+            )  # fmt: skip
+            if new:
+                _job(run, session, view, request, told)
+    except IntegrityError:
+        # Somebody else used the key at the same moment, and their run may have ended already.
+        known = _known(told, request) if told is not None else None
+        if known is None:
+            raise
+        return known, False
+    if told is not None and not new:
+        _known(told, request)  # they used it for something else
+    return run, new
+
+
+def _known(told: str, request: CompactRequest) -> Run | None:
+    """The run of a key; raises KeyTaken where it was asked for something else."""
+    job = CompactionJob.objects.select_related("run", "base_view").filter(key=told).first()
+    if job is None:
+        return None
+    asked = (request.view, request.before_step, request.before_compaction, request.policy.hash)
+    then = (job.base_view.name, job.before_step, job.before_compaction, job.policy_hash)
+    if asked != then or request.instructions != job.instructions or set(request.pins) != set(job.pins):
+        raise KeyTaken
+    return job.run
 
 
 def running(session: Session) -> list[Run]:
