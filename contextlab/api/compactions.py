@@ -93,7 +93,11 @@ class BranchChange(ApiView):
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, uid: UUID, name: str) -> Response:
-        """Bring an earlier `version` of a branch's (or the live) memory back as a new one, or promote a branch."""
+        """Bring an earlier `version` of a branch's (or the live) memory back as a new one, or promote a branch.
+
+        `made` is false where nothing was made: that memory is in force already.
+        """
+        made = True
         session = self.open_session(uid)
         view = session.views.filter(name=name).first()
         if view is None or not view.keeps_memory:
@@ -105,8 +109,9 @@ class BranchChange(ApiView):
                 version = request.data.get("version") if isinstance(request.data, dict) else None
                 if isinstance(version, bool) or not isinstance(version, int) or not 0 < version < 2**31:
                     raise bad_value("body: version", "version must be the number of a version.")
-                compaction.restore(view, version)
-        return Response(next(asdict(one) for one in branches(session) if one.name == name))
+                _, made = compaction.restore(view, version)
+        branch = next(asdict(one) for one in branches(session) if one.name == name)
+        return Response(branch if self.action == "promote" else branch | {"made": made})
 
 
 class Memory(ApiView):

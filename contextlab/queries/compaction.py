@@ -42,6 +42,11 @@ class VersionLine:
     upto: int | None = None
     """Of a live session: its cut. It stands for the items below, and those from there on follow it."""
 
+    @property
+    def same_as(self) -> int:
+        """The version whose memory it is: itself, or the one that it is again."""
+        return self.restored or self.version
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionPage:

@@ -50,6 +50,8 @@ def test_from_the_preview_to_the_memory(api: Api, session: Any) -> None:
     assert [one["id"] for one in listed["results"]][-2:] == [asked["id"], other["id"]]
     back = api.post(at + "branches/branch-1/restore/", {"version": 1}, **JSON)
     assert [line["version"] for line in back["versions"]] == [3, 2, 1]
+    twice = api.post(at + "branches/branch-1/restore/", {"version": 1}, **JSON)
+    assert (back["made"], twice) == (True, back | {"made": False})
     assert api.post(at + "branches/branch-1/promote/", {}, **JSON)["promoted"] is True
     memory = api.get(at + "memory/", format="anthropic", version=2)
     assert (memory["view"], memory["version"], memory["at_step"]) == ("branch-1", 2, 12)

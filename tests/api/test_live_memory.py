@@ -87,6 +87,9 @@ def test_restore_takes_the_compaction_back(quiet: Agent) -> None:
     again = quiet.api.post(quiet.at + "branches/live/restore/", {"version": 2}, **JSON)
     assert (again["versions"][0]["created_by"], again["versions"][0]["restored"]) == ("restore", 2)
     assert quiet.memory()["report"]["projected_items"] == 5
+    for version in (2, 4):
+        twice = quiet.api.post(quiet.at + "branches/live/restore/", {"version": version}, **JSON)
+        assert (len(twice["versions"]), twice["made"]) == (4, False)
     refused = quiet.api.post(quiet.at + "branches/live/restore/", {"version": 9}, 400, **JSON)["error"]
     assert refused["place"] == "body: version"
     assert (

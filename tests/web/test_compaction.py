@@ -281,6 +281,10 @@ def test_lineage_restore_promote_and_take_away(client: Client, session: Any) -> 
     assert back
     assert page.all("input", name="version", value="1")
     assert client.post(f"{at}/branches/branch-1/restore", {"version": "1"}).url == f"{at}/compactions"
+    again = client.post(f"{at}/branches/branch-1/restore", {"version": "1"})
+    told = read(client.get(again.url))
+    assert "The memory of version 1 of branch-1 is in force already: nothing was made." in told.text
+    assert told.all("input", name="version") == [{"type": "hidden", "name": "version", "value": "2"}]
     assert client.post(f"{at}/branches/branch-1/promote").status_code == 302
     page = read(client.get(f"{at}/compactions"))
     assert "version 3 in force from 2 restore" in page.text

@@ -4,7 +4,7 @@
     preview(session, request)                 -> Preview: the cut and its figures; asks no model, writes nothing
     request_compaction(session, request, key) -> (Run, new): pressing twice gives one run; raises BadRequest
     perform(work)                             the run; ends done, noop, conflict, failed or cancelled
-    restore(branch, version)                  -> MemoryVersion: an earlier memory again, as a new version
+    restore(branch, version)                  -> (MemoryVersion, new): an earlier memory again; not new: it is in force
     promote(branch)                           its memory is the session's one to go on with
     beside(job, request)                      -> (Run, new): the same memory again in another way, as a second branch
     memory_of(session, name, version)         -> Held: items, summary, where it is from

@@ -61,10 +61,11 @@ class Exported:
         )
 
 
-def restore(view: View, version: int) -> MemoryVersion:
+def restore(view: View, version: int) -> tuple[MemoryVersion, bool]:
     """An earlier memory of a branch in force again, as a new version; raises BadRequest. Nothing is deleted.
 
-    Of a live session it is in force from the agent's next step on, with all that came since.
+    Nothing is made (False) where the version in force is that memory already. Of a live session it is in force from
+    the agent's next step on, with all that came since.
     """
     if view.kind == View.Kind.LIVE:
         return restore_live(view, version)
@@ -73,18 +74,29 @@ def restore(view: View, version: int) -> MemoryVersion:
         try:
             with transaction.atomic():
                 View.objects.select_for_update().get(pk=view.pk)
-                wanted, now = read_branch(view, version), read_branch(view)
-                if now.version is None:
-                    raise BadRequest("version", "There is no such version of this memory.")
-                origin = wanted.version and (wanted.version.restored or wanted.version)
-                made = add_version(
-                    view, now.version, wanted, wanted.snapshot, MemoryVersion.Origin.RESTORE, restored=origin
-                )
-                show(view, made)
-                return made
+                return _restored(view, version)
         except IntegrityError:
             continue
     raise BadRequest("version", "Others are changing this memory all the time; try again.")
+
+
+def _restored(view: View, number: int) -> tuple[MemoryVersion, bool]:
+    """The same, while nobody else changes the branch."""
+    wanted, now = read_branch(view, number), read_branch(view)
+    if now.version is None or wanted.version is None:
+        raise BadRequest("version", "There is no such version of this memory.")
+    if wanted.version.same_as == now.version.same_as:
+        return now.version, False
+    made = add_version(
+        view,
+        now.version,
+        wanted,
+        wanted.snapshot,
+        MemoryVersion.Origin.RESTORE,
+        restored=wanted.version.same_as,
+    )
+    show(view, made)
+    return made, True
 
 
 def promote(view: View) -> None:

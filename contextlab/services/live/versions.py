@@ -64,10 +64,10 @@ def take_memory(view: View, number: int | None = None) -> Held:
         return held
 
 
-def restore_live(view: View, number: int) -> MemoryVersion:
+def restore_live(view: View, number: int) -> tuple[MemoryVersion, bool]:
     """An earlier version in force again from the next step on, with all that the session got behind its cut.
 
-    Raises BadRequest. Nothing is deleted.
+    Raises BadRequest. Nothing is deleted, and nothing made (False) where it is in force already.
     """
     with transaction.atomic():
         view = lock(view)
@@ -75,9 +75,11 @@ def restore_live(view: View, number: int) -> MemoryVersion:
         wanted, now = rows.filter(version=number).first(), rows.order_by("-version").first()
         if wanted is None or now is None:
             raise BadRequest("version", "There is no such version of this memory.")
+        if wanted.same_as == now.same_as:
+            return now, False
         held = read_live(view, number, wanted.live.upto)
         made = add_version(
-            view, now, held, held.snapshot, MemoryVersion.Origin.RESTORE, restored=wanted.restored or wanted
+            view, now, held, held.snapshot, MemoryVersion.Origin.RESTORE, restored=wanted.same_as
         )
         place(made, wanted.live.upto)
-        return made
+        return made, True

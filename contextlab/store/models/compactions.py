@@ -135,3 +135,8 @@ class MemoryVersion(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["view", "version"], name="memory_version")]
+
+    @property
+    def same_as(self) -> MemoryVersion:
+        """The version whose memory this is: itself, or the one that it is again."""
+        return self.restored or self

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
@@ -66,7 +66,8 @@ def compactions(request: HttpRequest, uid: UUID) -> HttpResponse:
         "rows": [(kin(session, row), source_of(session, row, by_id)) for row in rows.shown],
         "known": _comparable(session, rows.shown),
         "trees": [_tree(session, tree) for tree in trees.shown], "on_top": ON_TOP,
-        "offloads": offload_count(session), "in_force": _in_force(session, trees.shown), **way_back(session),
+        "offloads": offload_count(session), "in_force": _in_force(session, trees.shown),
+        "already": number_in(request, "in_force"), "of": clean(request.GET.get("of", "")), **way_back(session),
     }  # fmt: skip
     return render(request, "pages/compactions.html", values)
 
@@ -156,15 +157,16 @@ def _side(opened: Opened, row: LineageRow | None) -> Side:
 
 @require_POST
 def restore(request: HttpRequest, uid: UUID, name: str) -> HttpResponse:
-    """An earlier memory in force again, as a new version."""
+    """An earlier memory in force again, as a new version; where it is already, the page says so."""
     view, version = _branch(request, uid, name), request.POST.get("version", "")
     if not (version.isascii() and version.isdigit() and len(version) < 9):
         return answer(request, 400, "Which version? The form has no number of one.")
     try:
-        compaction.restore(view, int(version))
+        _, made = compaction.restore(view, int(version))
     except BadRequest as error:
         return answer(request, 400, str(error))
-    return redirect("compactions", uid=uid)
+    page = reverse("compactions", args=[uid])
+    return redirect(page if made else f"{page}?in_force={version}&of={name}")
 
 
 @require_POST

@@ -128,8 +128,8 @@ def test_restore_promote_and_compact_again(session):
     done(asked(session, before_step=12))
     branch = View.objects.get(name="branch-1")
     before = compaction.memory_of(session, "branch-1", 1).snapshot
-    restored = compaction.restore(branch, 1)
-    assert (restored.version, restored.created_by) == (3, "restore")
+    restored, new = compaction.restore(branch, 1)
+    assert (restored.version, restored.created_by, new) == (3, "restore", True)
     assert compaction.memory_of(session, "branch-1").snapshot.items == before.items
     done(asked(session, view="branch-1"))
     assert [line.created_by for line in branches(session)[0].versions] == [
@@ -145,6 +145,19 @@ def test_restore_promote_and_compact_again(session):
         compaction.restore(branch, 99)
     with pytest.raises(BadRequest):
         compaction.promote(session.views.get(name="recorded"))
+
+
+def test_what_is_in_force_is_not_restored_again(session):
+    """Restore pressed twice, or for the memory that is in force, makes no copy of it."""
+    done(asked(session, before_step=12))
+    branch = View.objects.get(name="branch-1")
+    assert compaction.restore(branch, 2) == (MemoryVersion.objects.get(view=branch, version=2), False)
+    third, new = compaction.restore(branch, 1)
+    assert new
+    for version in (1, 3):
+        assert compaction.restore(branch, version) == (third, False)
+    assert compaction.restore(branch, 2)[0].version == 4
+    assert MemoryVersion.objects.filter(view=branch).count() == 4
 
 
 def test_beside_it_is_a_second_branch_from_the_same_point(session, django_assert_num_queries):

@@ -16,7 +16,7 @@ WRITERS, WRITES = 16, 3
 
 
 def test_sixteen_writers_while_the_memory_is_compacted(tmp_path):
-    """Each write is a version, each version has the one before it as its parent."""
+    """Each write that changes memory is a version, each version has the one before it as its parent."""
     path = tmp_path / "s1.jsonl"
     path.write_bytes(busy_log().data)
     session = import_well(path)
@@ -27,17 +27,19 @@ def test_sixteen_writers_while_the_memory_is_compacted(tmp_path):
         try:
             if number == 0:
                 return [done(asked(session, view="branch-1", keep_recent=1)).run.state]
-            return [compaction.restore(branch, 1 + (number + turn) % 2).created_by for turn in range(WRITES)]
+            made = [compaction.restore(branch, 1 + (number + turn) % 2) for turn in range(WRITES)]
+            return [(version.version, new) for version, new in made]
         finally:
             connection.close()
 
     with ThreadPoolExecutor(WRITERS) as pool:
         answers = [one for answer in pool.map(write, range(WRITERS)) for one in answer]
-    added = answers.count("restore") + answers.count("done")
-    assert answers.count("restore") == (WRITERS - 1) * WRITES
-    versions = list(
-        MemoryVersion.objects.filter(view=branch)
-        .order_by("version")
-        .values_list("version", "parent__version")
-    )
-    assert versions == [(1, None)] + [(number, number - 1) for number in range(2, added + 3)]
+    assert len(answers) == (WRITERS - 1) * WRITES + 1
+    restored = [number for number, new in answers[1:] if new]
+    added = len(restored) + (answers[0] == "done")
+    assert len(set(restored)) == len(restored)
+    versions = list(MemoryVersion.objects.filter(view=branch).order_by("version").select_related("parent"))
+    numbers = [(one.version, one.parent and one.parent.version) for one in versions]
+    assert numbers == [(1, None)] + [(number, number - 1) for number in range(2, added + 3)]
+    again = [one.same_as for one in versions]
+    assert all(one != before for one, before in zip(again[1:], again, strict=False))
