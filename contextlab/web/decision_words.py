@@ -53,12 +53,15 @@ def told(decision: StepDecision | None) -> Told | None:
     return Told(decision, WORDS[decision.outcome], ": ".join(filter(None, reason_words(decision.reason))))
 
 
-def figure_source(rule: str, counted: bool) -> str:
-    """Where the figure that a rule measured is from; empty for what is a number of things. A rule with a measure of its
-    own says so itself."""
-    if rule.startswith("estimated tokens"):
+def figure_source(rule: str, threshold: int | None, counted: bool) -> str:
+    """Where the figure is from that a rule held against its threshold; empty for what is a number of things.
+
+    A rule with a measure of its own says so itself.
+    """
+    what = "" if threshold is None else rule.partition(f" {threshold:,}")[0].rstrip(" >=")
+    if what.endswith("estimated tokens"):
         return "estimated"
-    return ("counted" if counted else "estimated") if rule.startswith("tokens ") else ""
+    return ("counted" if counted else "estimated") if what.endswith("tokens") else ""
 
 
 def reason_words(reason: str) -> tuple[str, str]:

@@ -102,6 +102,8 @@ def test_every_outcome_has_its_words() -> None:
     [
         ("tokens >= 60,000", "61,234 counted"),
         ("estimated tokens > 60,000", "61,234 estimated"),
+        ("messages >= 100 or estimated tokens >= 60,000", "61,234 estimated"),
+        ("messages >= 60,000 or estimated tokens >= 90,000", "61,234"),
         ("items > 60,000", "61,234"),
     ],
 )

@@ -83,7 +83,7 @@ def test_a_preview_says_where_each_of_its_tokens_is_from(
     )
     told = read(client.post(at, {"policy": "rule-based", "before_step": "12", "keep_recent": "4"})).text
     asks = read(client.post(at, {"policy": "llm-summary", "before_step": "12", "keep_recent": "4"})).text
-    for figure in ("tokens before", "tokens after", "saves at each later step"):
+    for figure in ("tokens before", "tokens after", "tokens saved at each later step"):
         assert re.search(rf"{figure} (counted|estimated) \d", told)
-    assert re.search(r"saves at each later step estimated \d", asks)
+    assert re.search(r"saved at each later step estimated \d", asks)
     assert "tokens after a guess" in asks

@@ -6,7 +6,8 @@
 {{ text|ticks }}                `code` as code   {{ "read_files"|spaced }}  read files
 {% verdict "cleared" reason %}  the badge     {{ reason|reason_label }}
 {% source "counted" %}          where a figure comes from, with its meaning on hover
-{% sources "logged" "reported" %}   of two figures side by side      {% measured rule view.counted %}   of a decision's
+{% sources "logged" "reported" %}   of two figures side by side
+{% measured rule threshold view.counted %}   of the figure that a decision went by
 {% bar composition limit %}     tokens by kind      {% meter 3 10 "k-user" %}
 {% fact_strip counts %}         what became of facts
 {% sparkline bars limit %}      {% kind_legend %}   {% verdict_legend "k-result" %}
@@ -125,9 +126,9 @@ def source(name: str | None) -> SafeString:
 
 
 @register.simple_tag
-def measured(rule: str, counted: bool) -> SafeString:
-    """Where the figure that a rule measured is from; nothing for numbers of things."""
-    return source(figure_source(rule, counted))
+def measured(rule: str, threshold: int | None, counted: bool) -> SafeString:
+    """Where the figure is from that a rule held against its threshold; nothing for numbers of things."""
+    return source(figure_source(rule, threshold, counted))
 
 
 @register.simple_tag
