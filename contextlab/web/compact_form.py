@@ -115,6 +115,6 @@ def with_pins(fields: Mapping[str, str], positions: Sequence[int]) -> str:
 
 
 def said(error: BadRequest) -> str:
-    """A refusal with the field that it is about."""
+    """A refusal with the field that it is about, by its label in the place of its name."""
     label = LABELS.get(error.place)
-    return f"{label}: {error}" if label else str(error)
+    return f"{label}: {str(error).removeprefix(f'{error.place} ')}" if label else str(error)

@@ -164,13 +164,15 @@ def reason_words(reason: str) -> str:
 
 def _where(session: Session, page: CompactionPage) -> str:
     """Which memory was read."""
-    branch = page.base_view if page.base_version else ""
-    if branch:
-        return f" of {branch}, version {page.base_version}"
+    if page.base_version:
+        return f" of {page.base_view}, version {page.base_version}"
     step = page.at_step or page.before_step
-    if step is None:
-        return " · now, after the last step"
-    return f" · before step {step:,}" if step <= session.steps else f" · after step {step - 1:,}, the last"
+    return " · now, after the last step" if step is None else f" · {place_said(session, step)}"
+
+
+def place_said(session: Session, step: int) -> str:
+    """Where the memory stands that is before a step: behind the last one there is none to name."""
+    return f"before step {step:,}" if step <= session.steps else f"after step {step - 1:,}, the last"
 
 
 _REPORT = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -38,7 +39,7 @@ def test_a_compaction_of_the_log(client: Client, session: Any) -> None:
     page = read(client.get(f"/sessions/{session.uid}/compactions/1"))
     assert "What was done up to turn 6." in page.text
     assert "the agent's own summary" in page.text
-    assert "for unknown" in page.text
+    assert "what it wrote and cost is unknown" in page.text
     assert "took unknown" in page.text
     record = CompactionRecord.objects.get(session=session, micro=False)
     hrefs = {link.get("href") for link in page.all("a")}
@@ -165,6 +166,28 @@ FORM = {"policy": "rule-based", "keep_recent": "4", "before_step": "12"}
 def start_form(page: Page) -> dict[str, str]:
     """The hidden fields of the button that starts the run."""
     return {one["name"]: one.get("value", "") for one in page.all("input", type="hidden") if one.get("name")}
+
+
+@pytest.mark.parametrize("field", ["before_step", "before_compaction", "keep_recent"])
+def test_a_refusal_speaks_of_the_form_and_not_of_its_names(client: Client, session: Any, field: str) -> None:
+    """The label stands before what must be true of it; the name that a program uses does not."""
+    at = f"/sessions/{session.uid}/compact/preview"
+    text = read(client.post(at, FORM | {"before_step": ""} | {field: "x"}), 400).text
+    assert re.search(r"(step|found it|recent): must be a whole number from \d", text)
+    assert field not in text
+
+
+def test_the_preview_names_its_place_as_the_result_does(client: Client, session: Any) -> None:
+    """Before a step that there is, behind the last one, or of a branch's memory."""
+    at = f"/sessions/{session.uid}/compact/preview"
+    htmx, last = {"HX-Request": "true"}, f"after step {session.steps}, the last"
+    assert "rule-based, before step 12" in read(client.post(at, FORM, headers=htmx)).text
+    told = read(client.post(at, FORM | {"before_step": ""}, headers=htmx))
+    assert f"rule-based, {last}" in told.text
+    made = done(asked(session, policy="rule-based", keep_recent=4))
+    assert last in made_page(client, made.run).text
+    branch = FORM | {"before_step": "", "view": "branch-1"}
+    assert "rule-based, of branch-1" in read(client.post(at, branch, headers=htmx)).text
 
 
 def test_look_then_compact(client: Client, session: Any) -> None:
@@ -426,7 +449,7 @@ def test_what_an_agent_logged_of_its_summary_request(client: Client) -> None:
     made.view([Span(0, 1, Verdict.SUMMARISED, Reason.COMPACTED, 2)])
     CompactionRecord.objects.filter(session=made.session).update(ts=start + timedelta(minutes=2))
     unknown = read(client.get(made.url("/compactions/1"))).text
-    assert "wrote unknown for unknown" in unknown
+    assert "what it wrote and cost is unknown" in unknown
     other = Log().ask("summarise").step().say("Sum.").save(
         role="compaction", parent=made.session, model="claude-opus-4-5", input_tokens=90_100, output_tokens=500,
         started_at=start, last_at=start + timedelta(minutes=1),

@@ -203,6 +203,18 @@ def test_the_model_is_tried_by_a_click_and_its_key_shown_nowhere(client: Client,
         assert read(client.post("/model/try")).all("main")
 
 
+def test_a_trial_costs_what_the_model_that_is_set_costs(client: Client, settings: Any) -> None:
+    """Also where the endpoint calls it by a name of its own, which no price list has."""
+    with FakeOpenAI(says("ready")) as server:
+        settings.MODEL_BASE_URL, settings.MODEL_NAME, settings.MODEL_KEY = (
+            server.url,
+            "gpt-4o-mini",
+            "sk-hidden",
+        )
+        told = read(client.post("/model/try", headers={"HX-Request": "true"})).text
+    assert "read 120, wrote 30 tokens (reported), $0.000029" in told
+
+
 @pytest.mark.parametrize("text", [*PAYLOADS, "wrong key sk-hidden"])
 def test_a_model_that_refuses_says_why(client: Client, settings: Any, text: str) -> None:
     """In its own words, escaped, and without the key."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from contextlab.adapters.prices import price_of, shares_of
+from contextlab.adapters.prices import Priced, price_of, shares_of
 from contextlab.core.language_model import ModelUsage
 from contextlab.core.measuring.pays_back import ASSUMED, Shares, pays_back
 from contextlab.core.summarising.asking import added
@@ -44,11 +44,17 @@ def _costs(job: CompactionJob) -> dict[str, Any]:
         usage = added(usage, ModelUsage(**one))
     if usage is None:
         return {}  # nobody has answered
-    priced = None
-    for name in (usage.model, job.model):
-        priced = priced or price_of(name or "", usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    priced = priced_for(usage, job.model)
     told = {"usage": asdict(usage), "raw_reply": "\n\n".join(text for text, _ in answers)}
     return told | ({"cost": priced.cost, "prices": priced.prices} if priced else {})
+
+
+def priced_for(usage: ModelUsage, model: str) -> Priced | None:
+    """What that use costs, by the name that the model gives itself, else by that under which it was asked; None where
+    no price of either is known."""
+    names = filter(None, (usage.model, model))
+    found = (price_of(name, usage.input_tokens, usage.output_tokens, usage.cached_tokens) for name in names)
+    return next(filter(None, found), None)
 
 
 def payback_of(

@@ -15,13 +15,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from contextlab.adapters.prices import price_of
 from contextlab.core.language_model import LanguageModel, ModelError, ModelUsage
 from contextlab.core.memory_keeping import by_rules
 from contextlab.core.memory_keeping.batches import Batch, Fate, judged
 from contextlab.core.memory_keeping.by_model import Asked, observe_turn, summarise_session
 from contextlab.core.memory_keeping.prompts import Prompts
-from contextlab.services.compaction.models import open_model
+from contextlab.services.compaction.costs import priced_for
+from contextlab.services.compaction.models import model_status, open_model
 from contextlab.services.memories.keeping import all_settled, keep, settled
 from contextlab.services.memories.settings import prompts_for, settings_of
 from contextlab.services.memories.turns import TurnToRead, items_of, turns_to_read, whole_session
@@ -149,7 +149,7 @@ def perform(work: Work) -> Outcome:
 
 def _costs(asked: Asked) -> dict[str, Any]:
     usage: ModelUsage = asked.usage
-    priced = price_of(usage.model or "", usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    priced = priced_for(usage, model_status().model)
     return {
         "discovery_tokens": asked.cost,
         "model": clean_text(usage.model or "", 200),

@@ -17,8 +17,9 @@ from contextlab.queries.marks import log_compaction_at
 from contextlab.services import compaction
 from contextlab.services.compaction import BadRequest, Preview
 from contextlab.services.compaction.foreseeing import foresee
+from contextlab.store.models import Session
 from contextlab.web import compact_form as forms
-from contextlab.web.compactions import reason_words
+from contextlab.web.compactions import place_said, reason_words
 from contextlab.web.errors import answer
 from contextlab.web.opened import RECORDED, Opened, open_beside
 
@@ -64,7 +65,7 @@ def preview(request: HttpRequest, uid: UUID) -> HttpResponse:
         if in_place:
             return answer(request, 400, forms.said(error))
         return render(request, "pages/compact.html", values | {"error": forms.said(error)}, status=400)
-    values |= preview_values(told)
+    values |= preview_values(opened.session, told, fields["view"])
     return render(request, "panels/compact_preview.html" if in_place else "pages/compact.html", values)
 
 
@@ -103,12 +104,15 @@ def _behind(opened: Opened, fields: dict[str, str]) -> int | None:
     return log_compaction_at(opened.session.pk, opened.session.revision, int(step))
 
 
-def preview_values(told: Preview) -> dict[str, Any]:
+def preview_values(session: Session, told: Preview, view: str) -> dict[str, Any]:
     """A preview, with the key that makes one run of two presses."""
+    base = session.views.filter(name=view).first()
+    kept = base is not None and base.keeps_memory
     half = SHOWN_ITEMS // 2
     items = told.items if len(told.items) <= SHOWN_ITEMS else [*told.items[:half], *told.items[-half:]]
     return {
         "told": told, "key": uuid4().hex, "why": reason_words(told.reason), "items": items,
+        "where": f"of {view}" if kept else place_said(session, told.at_step),
         "unshown": told.items_total - len(items),
     }  # fmt: skip
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from contextlab.adapters.prices import price_of
 from contextlab.core.language_model import ModelError, ModelReply
 from contextlab.services.compaction import model_status, try_model
+from contextlab.services.compaction.costs import priced_for
 
 READS, WRITES = 20, 10
 """Tokens of a trial, about: its prompt with what an endpoint adds to it, and one word."""
@@ -59,8 +60,7 @@ def _ask() -> Trial:
         reply = try_model()
     except ModelError as error:
         return Trial(error=f"{str(error)[:1].upper()}{str(error)[1:]}".rstrip(".") + ".")
-    usage = reply.usage
-    priced = price_of(usage.model or model_status().model, usage.input_tokens, usage.output_tokens)
+    priced = priced_for(reply.usage, model_status().model)
     return Trial(reply.text[:SHOWN_ANSWER], reply, priced.cost if priced else None)
 
 
