@@ -7,6 +7,8 @@
     restore(branch, version)                  -> (MemoryVersion, new): an earlier memory again; not new: it is in force
     promote(branch)                           its memory is the session's one to go on with
     beside(job, request)                      -> (Run, new): the same memory again in another way, as a second branch
+    memory_found(session, number)             -> Held: what a compaction of the log found; memory_left: what it left
+    restore_found(session, number)            -> View: a branch with what a compaction of the log found
     memory_of(session, name, version)         -> Held: items, summary, where it is from
     size_of(held)                             -> its tokens, and their source
     export_memory(held, format)               -> Exported: document, text, repairs
@@ -18,6 +20,7 @@ one memory. Compacting a branch again adds a version to its memory. `queries.com
 """
 
 from contextlab.services.compaction.asking import KeyTaken, beside, request_compaction, running
+from contextlab.services.compaction.found import memory_found, memory_left, restore_found
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.models import ModelStatus, model_status, try_model
 from contextlab.services.compaction.originals import OriginalsOf
@@ -55,6 +58,8 @@ __all__ = [
     "beside",
     "compact_line",
     "export_memory",
+    "memory_found",
+    "memory_left",
     "memory_of",
     "model_status",
     "offloads_in",
@@ -65,6 +70,7 @@ __all__ = [
     "refuse_unknown_pins",
     "request_compaction",
     "restore",
+    "restore_found",
     "resume_line",
     "running",
     "size_of",

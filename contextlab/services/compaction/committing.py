@@ -18,6 +18,7 @@ from contextlab.core.committing.compacting import read_result_answer, result_ans
 from contextlab.core.committing.figures import figures_of
 from contextlab.core.compaction import CompactResult, Outcome, Snapshot
 from contextlab.core.items import KIND_CODE, Kind, Verdict
+from contextlab.core.report import Report
 from contextlab.services.compaction.costs import payback_of, written_for
 from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.held import Held
@@ -55,7 +56,8 @@ def commit(
                 store.put(offload)
         again = held.view.keeps_memory
         fates = runs_of(now, outcome)
-        view = held.view if again else _branch(now, outcome, fates)
+        report = outcome.result.report
+        view = held.view if again else new_branch(now, fates, report)
         version = _version(view, now, after, job)
         _result(job, now, held, outcome, fates, seconds)
         views = View.objects.filter(session=held.session, kind=View.Kind.POLICY, policy_hash=job.policy_hash)
@@ -105,8 +107,8 @@ def _in_force(version: MemoryVersion, now: Held, job: CompactionJob) -> None:
     made(job)
 
 
-def _branch(held: Held, outcome: Outcome, fates: list[Run]) -> View:
-    """A branch that leaves the base view before the step, with the fates of that step."""
+def new_branch(held: Held, fates: list[Run], report: Report | None) -> View:
+    """A branch that leaves the base view before the step, with the fates and the report of that step."""
     session = held.session
     names = set(session.views.values_list("name", flat=True))
     number = 1
@@ -118,22 +120,25 @@ def _branch(held: Held, outcome: Outcome, fates: list[Run]) -> View:
     )  # fmt: skip
     left = [(one.first, one.last, str(one.verdict), str(one.reason or "")) for one in held.out]
     write_spans(view, sorted([*left, *fates]))
-    write_report(view, outcome.result.report if outcome.result else None)
+    write_report(view, report)
     return view
 
 
 def _version(view: View, held: Held, after: Snapshot, job: CompactionJob) -> MemoryVersion:
     """The memory after it, behind the one before it."""
-    before = held.version
-    if before is None:
-        # What stands before a step that the log has is read from the view; all else would change as the log grows.
-        by_view = job.before_compaction is None and held.at_step <= held.session.steps
-        before = MemoryVersion.objects.create(
-            view=view, version=1, created_by=MemoryVersion.Origin.BASE, items=len(held.snapshot.items),
-            summary=held.snapshot.summary, **_size(held, held.snapshot),
-            payload=None if by_view else pack(held, held.snapshot.items),
-        )  # fmt: skip
+    # What stands before a step that the log has is read from the view; all else would change as the log grows.
+    by_view = job.before_compaction is None and held.at_step <= held.session.steps
+    before = held.version or first_version(view, held, whole=not by_view)
     return add_version(view, before, held, after, MemoryVersion.Origin.COMPACTION, job)
+
+
+def first_version(view: View, held: Held, *, whole: bool) -> MemoryVersion:
+    """The memory that a branch begins with; `whole` with its items, else as the base view has it."""
+    return MemoryVersion.objects.create(
+        view=view, version=1, created_by=MemoryVersion.Origin.BASE, items=len(held.snapshot.items),
+        summary=held.snapshot.summary, **_size(held, held.snapshot),
+        payload=pack(held, held.snapshot.items) if whole else None,
+    )  # fmt: skip
 
 
 def add_version(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
 from contextlab.queries.compaction import CompactionPage, branches, compaction_page
@@ -18,13 +19,14 @@ from contextlab.queries.lineage import lineage
 from contextlab.queries.recorded_compaction import positions_of, recorded_compaction, turn_of
 from contextlab.queries.session import find_session
 from contextlab.services import runs
-from contextlab.services.compaction import FORMATS
+from contextlab.services.compaction import FORMATS, BadRequest, restore_found
 from contextlab.store.models import Run, Session
 from contextlab.web.compact_form import again_query
 from contextlab.web.compaction_progress import progress_of
 from contextlab.web.compaction_sides import of_log as sides_of_log
 from contextlab.web.compaction_sides import of_run as sides_of_run
 from contextlab.web.compactions import of_log, of_run
+from contextlab.web.errors import answer
 from contextlab.web.lineage import place_of
 from contextlab.web.opened import RECORDED, Opened, number_in, open_session
 from contextlab.web.workspace import workspace_of
@@ -91,6 +93,17 @@ def items(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 
 @require_POST
+def restore(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
+    """The memory that a compaction of the log found as a branch, to be looked at and gone on from."""
+    session = open_session(request, uid).session
+    try:
+        view = restore_found(session, number)
+    except BadRequest as error:
+        return answer(request, 400, str(error))
+    return redirect(f"{reverse('memory_page', args=[uid])}?{urlencode({'branch': view.name})}")
+
+
+@require_POST
 def stop(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Ask it to stop; memory stays as it was."""
     open_made(request, uid)
@@ -124,6 +137,7 @@ def open_made(request: HttpRequest, uid: UUID) -> tuple[CompactionPage, Session]
 
 urlpatterns = [
     path("sessions/<uuid:uid>/compactions/<place:number>", recorded, name="compaction_recorded"),
+    path("sessions/<uuid:uid>/compactions/<place:number>/restore", restore, name="compaction_restore"),
     path("sessions/<uuid:uid>/compacted", items, name="compaction_items"),
     path("compactions/<uuid:uid>", made, name="compaction"),
     path("compactions/<uuid:uid>/stop", stop, name="compaction_stop"),

@@ -179,7 +179,7 @@ def promote(request: HttpRequest, uid: UUID, name: str) -> HttpResponse:
 def memory(request: HttpRequest, uid: UUID, format: str) -> HttpResponse:
     """A memory as a download, valid for the provider."""
     try:
-        held = _held(request, uid)
+        held = _beside_log(request, uid) or _held(request, uid)
         made = compaction.export_memory(held, format)
     except BadRequest as error:
         return answer(request, 404, str(error))
@@ -219,6 +219,15 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
         "after": first + SHOWN_ITEMS if first + SHOWN_ITEMS < len(items) else None,
     }  # fmt: skip
     return render(request, "pages/memory.html", values)
+
+
+def _beside_log(request: HttpRequest, uid: UUID) -> Held | None:
+    """The memory on one side of a compaction of the log, where the address names one."""
+    number, session = number_in(request, "compaction"), open_session(request, uid).session
+    if number is None:
+        return None
+    after = request.GET.get("side") == "after"
+    return compaction.memory_left(session, number) if after else compaction.memory_found(session, number)
 
 
 def _held(request: HttpRequest, uid: UUID) -> Held:
