@@ -257,7 +257,7 @@ def judge(asked: list[uuid.UUID], model: Model, figures: Figures) -> None:
         done = job.run.state == "done"
         worn_out = job.run.state == "failed" and job.run.attempts == 3 and "died three times" in job.run.error
         figures.worn_out += worn_out
-        complete = memories == 1 and job.result and job.usage and job.raw_reply and not job.phase
+        complete = memories == 1 and job.result and job.usage and job.raw_reply
         if done != bool(memories) or (done and not complete) or not (done or worn_out):
             figures.without_result += 1
             what = (
