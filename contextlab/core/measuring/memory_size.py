@@ -104,6 +104,8 @@ def _context_items(items: Sequence[Item]) -> Sequence[Item]:
 
 def _counted(items: Sequence[Item]) -> int | None:
     """Tokens of items that are all counted; None where some are not."""
+    if items and items[-1].tokens is None:  # the newest is counted last: mostly that tells it
+        return None
     counts = [item.tokens for item in items]
     return None if None in counts else sum(cast("list[int]", counts))
 
