@@ -14,20 +14,11 @@ from contextlab.core.items import Reason, Verdict
 from contextlab.core.spans import Span
 from contextlab.store.models import CompactionJob, CompactionRecord, ItemRecord, Run
 from tests.services.compaction.doing import STRUCTURED, asked, done
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.web.made import Log
 from tests.web.pages import Page, read
 from tests.web.test_hostile import PAYLOADS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Any:
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def made_page(client: Client, run: Run) -> Page:

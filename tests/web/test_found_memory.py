@@ -12,19 +12,9 @@ from contextlab.services.actions import perform
 from contextlab.services.opening import open_view
 from contextlab.store.models import Session, View
 from tests.services.compaction.doing import asked, done
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.web.pages import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Session:
-    """A session whose log records one compaction."""
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def memory(client: Client, session: Session, query: str) -> Any:

@@ -17,21 +17,12 @@ from contextlab.store.models import CompactionJob, MemoryVersion, Run
 from contextlab.store.offloads import DjangoOffloadStore
 from tests.api.conftest import Api
 from tests.services.compaction.doing import asked, done
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.support.fake_openai import FakeOpenAI, fails, says
 from tests.web.made import Log
 from tests.web.pages import read
 from tests.web.test_hostile import PAYLOADS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Any:
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def test_the_logs_own_compaction_is_compared_with_one_made_here(client: Client, session: Any) -> None:

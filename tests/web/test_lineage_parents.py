@@ -13,18 +13,9 @@ from contextlab.store.models import Run
 from tests.api.conftest import Api
 from tests.api.test_live import JSON, LONG, Agent, item, step
 from tests.services.compaction.doing import asked, done
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.web.pages import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Any:
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
@@ -11,19 +9,9 @@ from contextlab.services import opening
 from contextlab.services.actions import perform
 from contextlab.store.models import CompactionJob, Run, Session
 from tests.services.compaction.doing import asked, done
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.web.pages import Page, read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Session:
-    """A session of 24 steps whose log records a compaction."""
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 @pytest.fixture

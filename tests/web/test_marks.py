@@ -12,19 +12,9 @@ from contextlab.services import opening, policies
 from contextlab.services.actions import perform
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import PolicyCompaction, Session, View
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.web.pages import Page, read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Session:
-    """A session of 24 steps whose log records a compaction."""
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def under(session: Session, name: str, compaction: dict[str, Any], items: int = 12) -> list[PolicyCompaction]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -14,8 +13,6 @@ from contextlab.core.policy import BUILTINS
 from contextlab.services import policies
 from contextlab.services.workspaces import local_workspace
 from contextlab.store.models import PolicyDocument, Session, View, Workspace
-from tests.services.doing import import_well
-from tests.services.test_ingest import busy_log
 from tests.services.test_policies import RULES, TOML, made, text
 from tests.web.pages import Page, read
 
@@ -41,13 +38,6 @@ BROKEN = [
     text(projector={"kind": "default", "max_items": 1e300}), text(name={"a": 1}), text(name="a\x00b"),
     '{"version": 1, "name": "x", "projector": {"kind": "default", "max_items": 1e999}}',
 ]  # fmt: skip
-
-
-@pytest.fixture
-def session(tmp_path: Any) -> Session:
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(busy_log().data)
-    return import_well(path)
 
 
 def hrefs(page: Page) -> set[str]:
