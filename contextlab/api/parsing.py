@@ -9,6 +9,7 @@ from typing import IO, Any
 from rest_framework.parsers import JSONParser
 
 from contextlab.api.errors import bad_value
+from contextlab.core.texts import SURROGATES
 
 
 class TextParser(JSONParser):
@@ -39,7 +40,7 @@ def _lone(value: Any) -> bool:
     while found:
         one = found.pop()
         if isinstance(one, str):
-            if not one.isascii() and any("\ud800" <= letter <= "\udfff" for letter in one):
+            if SURROGATES.search(one):
                 return True
         elif isinstance(one, dict):
             found += [*one, *one.values()]

@@ -28,9 +28,8 @@ def arguments_of(text: str) -> dict[str, Any]:
 
 def _decoded(text: str) -> Any:
     value = _json(clean(text))
-    return (
-        clean_value(value, clean) if "\\u" in text else value
-    )  # without an escape there is nothing new in it
+    # Without an escape there is nothing in it that was not cleaned before.
+    return clean_value(value, clean) if "\\u" in text else value
 
 
 def _json(text: str) -> Any:

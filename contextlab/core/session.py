@@ -48,6 +48,7 @@ from contextlab.core.errors import (
     SessionBusy,
 )
 from contextlab.core.items import Item, Kind, LiveItem
+from contextlab.core.measuring.memory_size import without_ui
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import Offload, OffloadStore
 from contextlab.core.projecting.draft import source_faults
@@ -227,7 +228,7 @@ class AgentSession:
 
     def _context(self, format: str) -> Context:
         with self._lock:
-            items = [item for item in self.memory.prompt_items() if item.kind != Kind.UI]
+            items = without_ui(self.memory.prompt_items())
         seen = project(items, self.projector, self.deps.count)
         seen.report.source_faults = source_faults(Source.of(items))  # projectors of others may not say
         made = export(export_items(items, seen), format, self.mode)

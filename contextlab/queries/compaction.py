@@ -163,27 +163,15 @@ def _versions(session: Session) -> dict[int, list[VersionLine]]:
     rows = MemoryVersion.objects.filter(view__session=session).annotate(place=newest).filter(place__lte=SHOWN)
     columns = (
         "view_id", "version", "parent__version", "created_by", "compaction__run__uid", "items", "tokens",
-        "token_source", "summary",
-        "created_at", "restored__version", "live__step", "live__log_compaction", "live__upto",
+        "token_source", "summary", "created_at", "restored__version", "live__step", "live__log_compaction",
+        "live__upto",
     )  # fmt: skip
     found: Iterable[tuple[Any, ...]] = rows.order_by("view_id", "-version").values_list(*columns)
     lines: dict[int, list[VersionLine]] = {}
     for view, version, parent, by, run, items, tokens, source, summary, at, restored, step, own, cut in found:
         line = VersionLine(
-            version,
-            parent,
-            by,
-            run,
-            items,
-            tokens,
-            source,
-            bool(summary),
-            at,
-            restored,
-            step,
-            own is not None,
-            cut,
-        )
+            version, parent, by, run, items, tokens, source, bool(summary), at, restored, step, own is not None, cut,
+        )  # fmt: skip
         lines.setdefault(view, []).append(line)
     return lines
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from contextlab.core.audit.results import ConsequenceKind, FactKind, FactVerdict
+from contextlab.core.measuring.sums import sum_of_known
 
 OPEN_GROUPS = 8
 """Rows of consequences that stand open."""
@@ -166,10 +167,9 @@ def bounded(groups: Sequence[ConsequenceGroup], places: int) -> list[Consequence
 
 def _group(rows: list[dict[str, Any]], first: bool) -> ConsequenceGroup:
     lines = [ConsequenceLine(row["step"], row["item"], row["text"], row["tokens"]) for row in rows]
-    known = [line.tokens for line in lines if line.tokens is not None]
     return ConsequenceGroup(
         rows[0]["kind"], rows[0]["fact"], first, len(lines), lines[:PLACES], lines[PLACES:],
-        all(line.text == lines[0].text for line in lines), sum(known) if known else None,
+        all(line.text == lines[0].text for line in lines), sum_of_known(line.tokens for line in lines),
     )  # fmt: skip
 
 

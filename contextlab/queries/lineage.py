@@ -171,7 +171,7 @@ def _made_by(version: MemoryVersion | None) -> str | None:
     """The compaction that a memory is of; `log-N` for one that a live agent made itself, and told of."""
     if version is None:
         return None
-    version = version.restored or version
+    version = version.same_as
     if version.compaction is not None:
         return str(version.compaction.run.uid)
     live = getattr(version, "live", None)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
+from contextlab.core.measuring.sums import sum_of_known
 from contextlab.store.models import StepRecord, StepReport, View
 
 Step = tuple[int, int]
@@ -77,8 +78,8 @@ def _reported(found: Iterable[Stated]) -> dict[Step, Size]:
     for session, step, *parts in rows.values_list(
         "session_id", "number", "input", "cache_read", "cache_write"
     ):
-        if known := [part for part in parts if part is not None]:
-            sizes[session, step] = Size(sum(known), "reported")
+        if (told := sum_of_known(parts)) is not None:
+            sizes[session, step] = Size(told, "reported")
     return sizes
 
 

@@ -10,6 +10,7 @@ from django.db.models import F
 from contextlab.core.audit.reconcile import Measure, Sheet, Summary, Unexplained, share_below, sheets
 from contextlab.core.items import KINDS, Kind, Reason
 from contextlab.core.measuring.calibrations import InUse
+from contextlab.core.measuring.sums import sum_of_known
 from contextlab.core.timeline import FLAG_MEDIA
 from contextlab.queries.calibrations import calibrations_of
 from contextlab.queries.kept import Kept
@@ -141,9 +142,8 @@ def _measures(session: Session, view: View) -> Iterator[Measure]:
         _, calibrated, band, tokens, finding, kinds, reasoning = figures[number]
         hidden = kinds[_REASONING] if len(kinds) > _REASONING else 0
         counted = None if tokens is None else tokens - hidden
-        known = [part for part in (fresh, read, write) if part is not None]
         yield Measure(
-            number, model, sum(known) if known else None, calibrated, band, counted, number in marks,
+            number, model, sum_of_known((fresh, read, write)), calibrated, band, counted, number in marks,
             number in compacted, bool(restart), bool(finding), media.get(number, 0),
             reasoning,
         )  # fmt: skip

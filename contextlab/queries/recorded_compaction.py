@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from contextlab.adapters.prices import price_of
+from contextlab.core.measuring.sums import sum_of_known
 from contextlab.queries.items import ItemRow, read_items
 from contextlab.queries.log_sizes import Sides, Stated, sizes_of
 from contextlab.store.items import session_items
@@ -153,10 +154,9 @@ def _memory(session: Session, step: int) -> Memory | None:
         return None
     steps = StepRecord.objects.filter(session=session, revision=session.revision, number=step)
     parts = steps.values_list("input", "cache_read", "cache_write").first() or ()
-    known = [part for part in parts if part is not None]
     return Memory(
         step, report.projected_items, report.projected_tokens, "counted" if report.counted else "estimated",
-        sum(known) if known else None, tuple(report.composition or ()),
+        sum_of_known(parts), tuple(report.composition or ()),
     )  # fmt: skip
 
 
@@ -175,9 +175,7 @@ def _summariser(
 
 
 def _usage_of(run: Session) -> Summariser:
-    parts = [run.input_tokens, run.cache_read_tokens, run.cache_write_tokens]
-    known = [part for part in parts if part is not None]
-    read = sum(known) if known else None
+    read = sum_of_known([run.input_tokens, run.cache_read_tokens, run.cache_write_tokens])
     priced = price_of(run.model, read, run.output_tokens, run.cache_read_tokens)
     took = (run.last_at - run.started_at).total_seconds() if run.last_at and run.started_at else None
     return Summariser(

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from contextlab.core.measuring.sums import sum_of_known
 from contextlab.queries.scope import Scope
 from contextlab.store.models import StepRecord, StepReport, TurnRecord
 
@@ -50,8 +51,7 @@ class StepHead:
     @property
     def reported(self) -> int | None:
         """The provider's whole input: input + cache reads + cache writes."""
-        parts = [part for part in (self.input, self.cache_read, self.cache_write) if part is not None]
-        return sum(parts) if parts else None
+        return sum_of_known((self.input, self.cache_read, self.cache_write))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,15 +50,14 @@ def views(session: Session, wanted: str) -> dict[str, str]:
     """The memories that can be compacted, in words by their names: the agent's own of a live session, as recorded,
     and the branches, newest first; the one that is wanted whatever it is of, where the session has it."""
     wanted, lived = clean(wanted), live_name(session)
+    in_force = "{}, its memory in force"
     branches = session.views.filter(kind=View.Kind.BRANCH).order_by("-id").values_list("name", flat=True)
     found = {lived: f"{lived}: what the agent gets at its next step"} if lived else {}
     found |= {RECORDED: "as recorded in the log"}
-    found |= {name: f"{name}, its memory in force" for name in branches[:MOST_VIEWS]}
+    found |= {name: in_force.format(name) for name in branches[:MOST_VIEWS]}
     other = None if wanted in found else session.views.filter(name=wanted).first()
     if other is not None:
-        found[wanted] = (
-            f"{wanted}, its memory in force" if other.keeps_memory else f"under the policy {wanted}"
-        )
+        found[wanted] = in_force.format(wanted) if other.keeps_memory else f"under the policy {wanted}"
     return found
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from contextlab.core.measuring.pays_back import Shares, pays_back
+from contextlab.core.measuring.sums import sum_of_known
 
 HIT = 0.9
 SHORT_LIFE, LONG_LIFE = 300.0, 3_600.0
@@ -82,8 +83,7 @@ class Sent:
     @property
     def prompt(self) -> int | None:
         """The whole reported input."""
-        known = [part for part in (self.input, self.read, self.write) if part is not None]
-        return sum(known) if known else None
+        return sum_of_known((self.input, self.read, self.write))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,16 +196,12 @@ def totals(steps: Sequence[CacheStep]) -> Totals:
     used = [one for one in steps if one.prompt is not None]
     priced = bool(used) and all(one.cost is not None for one in used)
     return Totals(
-        len(steps), _sum(one.read for one in used), _sum(one.written for one in used), _sum(one.fresh for one in used),
+        len(steps), sum_of_known(one.read for one in used),
+        sum_of_known(one.written for one in used), sum_of_known(one.fresh for one in used),
         sum(one.cost or 0 for one in used) if priced else None,
         sum(one.without_cache or 0 for one in used) if priced else None,
         len(used) < len(steps) or any(one.at_least for one in used), states, causes,
     )  # fmt: skip
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)

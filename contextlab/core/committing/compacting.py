@@ -12,7 +12,7 @@ from typing import Any
 from contextlab.core.agent.live import Compaction, export_items
 from contextlab.core.compaction import CompactResult, Deps, Line, Sections, Snapshot
 from contextlab.core.errors import CompactError
-from contextlab.core.items import Kind
+from contextlab.core.measuring.memory_size import without_ui
 from contextlab.core.memory import AgentMemory
 from contextlab.core.offload import PlannedOffloadStore
 from contextlab.core.policy import Policy
@@ -42,7 +42,7 @@ def exported(snapshot: Snapshot) -> list[ExportItem]:
     """A memory as what an export takes: the summary in its place, every item kept."""
     memory = AgentMemory()
     memory.restore(snapshot)
-    items = [item for item in memory.prompt_items() if item.kind != Kind.UI]
+    items = without_ui(memory.prompt_items())
     return export_items(items, project(items, None))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from contextlab.core.call_arguments import arguments_of
 from contextlab.core.items import Injected, Item, Kind
+from contextlab.core.measuring.memory_size import without_ui
 from contextlab.core.projection import NONE, is_prompt, pair_up
 
 _SPOKEN = (Injected.QUEUED, Injected.MIDTURN)
@@ -53,7 +54,7 @@ class Record:
 
     def __init__(self, items: Sequence[Item]) -> None:
         """Items of kind `ui` say nothing."""
-        self.items = [item for item in items if item.kind != Kind.UI]
+        self.items = without_ui(items)
 
     @cached_property
     def calls(self) -> list[Call]:

@@ -14,8 +14,9 @@ What is no material (the system message, the person's wishes) goes with each par
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 from contextlab.core.compaction import Progress
@@ -30,6 +31,9 @@ LEAST = 500
 """Characters of a part's summary that are never cut; where they are too many together, they are merged in parts too."""
 LEARNS = 2
 MOST_PARTS = 64
+
+
+Ask = Callable[[Sequence[ModelMessage]], ModelReply]
 
 
 class WithinBudget:
@@ -48,7 +52,9 @@ class WithinBudget:
         timeout: float | None = None,
     ) -> ModelReply:
         """Answer; raises ModelError (`prompt_too_long` where even parts do not fit)."""
-        ask = _Asking(self._model, json_mode, max_output_tokens, timeout)
+        ask = partial(
+            ask_model, self._model, json_mode=json_mode, max_output_tokens=max_output_tokens, timeout=timeout
+        )
         budget = self._budget
         for _ in range(LEARNS):
             try:
@@ -59,7 +65,7 @@ class WithinBudget:
                 budget = min(budget, error.limit or budget) // 2
         return self._within(messages, ask, budget)
 
-    def _within(self, messages: Sequence[ModelMessage], ask: _Asking, budget: int) -> ModelReply:
+    def _within(self, messages: Sequence[ModelMessage], ask: Ask, budget: int) -> ModelReply:
         if tokens_of(messages) <= budget:
             return ask(messages)
         shorter = _Request(messages).pruned()
@@ -88,24 +94,6 @@ class WithinBudget:
     def _tell(self, number: int, total: int) -> None:
         if self._progress is not None:
             self._progress("asking", number, total)
-
-
-class _Asking:
-    """The model with the options of a request."""
-
-    def __init__(
-        self, model: LanguageModel, json_mode: bool, most: int | None, timeout: float | None
-    ) -> None:
-        self._model, self._json_mode, self._most, self._timeout = model, json_mode, most, timeout
-
-    def __call__(self, messages: Sequence[ModelMessage]) -> ModelReply:
-        return ask_model(
-            self._model,
-            messages,
-            json_mode=self._json_mode,
-            max_output_tokens=self._most,
-            timeout=self._timeout,
-        )
 
 
 def tokens_of(messages: Sequence[ModelMessage]) -> int:

@@ -21,6 +21,7 @@ one memory. Compacting a branch again adds a version to its memory. `queries.com
 
 from contextlab.services.compaction.asking import KeyTaken, beside, request_compaction, running
 from contextlab.services.compaction.found import memory_found, memory_left, restore_found
+from contextlab.services.compaction.given import size_of
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.models import ModelStatus, model_status, try_model
 from contextlab.services.compaction.originals import OriginalsOf
@@ -39,7 +40,6 @@ from contextlab.services.compaction.versions import (
     refuse_unknown_pins,
     restore,
     resume_line,
-    size_of,
     wishes_of,
 )
 

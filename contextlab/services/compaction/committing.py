@@ -20,7 +20,7 @@ from contextlab.core.compaction import CompactResult, Outcome, Snapshot
 from contextlab.core.items import KIND_CODE, Kind, Verdict
 from contextlab.core.report import Report
 from contextlab.services.compaction.costs import payback_of, written_for
-from contextlab.services.compaction.given import count_of
+from contextlab.services.compaction.given import count_of, size_of
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.memory import read_branch, read_memory
 from contextlab.services.compaction.requests import BadRequest
@@ -56,8 +56,7 @@ def commit(
                 store.put(offload)
         again = held.view.keeps_memory
         fates = runs_of(now, outcome)
-        report = outcome.result.report
-        view = held.view if again else new_branch(now, fates, report)
+        view = held.view if again else new_branch(now, fates, outcome.result.report)
         version = _version(view, now, after, job)
         _result(job, now, held, outcome, fates, seconds)
         views = View.objects.filter(session=held.session, kind=View.Kind.POLICY, policy_hash=job.policy_hash)
@@ -134,9 +133,10 @@ def _version(view: View, held: Held, after: Snapshot, job: CompactionJob) -> Mem
 
 def first_version(view: View, held: Held, *, whole: bool) -> MemoryVersion:
     """The memory that a branch begins with; `whole` with its items, else as the base view has it."""
+    tokens, source = size_of(held)
     return MemoryVersion.objects.create(
         view=view, version=1, created_by=MemoryVersion.Origin.BASE, items=len(held.snapshot.items),
-        summary=held.snapshot.summary, **_size(held, held.snapshot),
+        summary=held.snapshot.summary, tokens=tokens, token_source=source,
         payload=pack(held, held.snapshot.items) if whole else None,
     )  # fmt: skip
 
@@ -154,17 +154,12 @@ def add_version(
 
     Raises IntegrityError where somebody else added a version of this number.
     """
+    tokens, source = size_of(held, after)
     return MemoryVersion.objects.create(
         view=view, version=parent.version + 1, parent=parent, created_by=origin, compaction=job,
         items=len(after.items), summary=after.summary, payload=pack(held, after.items), restored=restored,
-        **_size(held, after),
+        tokens=tokens, token_source=source,
     )  # fmt: skip
-
-
-def _size(held: Held, memory: Snapshot) -> dict[str, Any]:
-    """Columns of a version for the size of its memory, which was made from the one that is held."""
-    figures = figures_of(memory, None, count_of(held))
-    return {"tokens": figures.tokens_before, "token_source": figures.token_source}
 
 
 def runs_of(held: Held, outcome: Outcome) -> list[Run]:
@@ -241,8 +236,7 @@ def _flags(held: Held, result: CompactResult, after: Snapshot | None) -> list[di
 
 def _settled(held: Held) -> set[str]:
     """Claims in the summary before it that words of the user supported when it was written: it is carried as a text."""
-    version = held.version and (held.version.restored or held.version)
-    job = version.compaction if version else None
+    job = held.version.same_as.compaction if held.version else None
     if job is None or not held.snapshot.summary or not job.result:
         return set()
     flagged = {same_claim(str(one["text"])) for one in job.flags}

@@ -6,15 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from contextlab.core.audit.auditing import ledger_of
 from contextlab.core.audit.results import Entry, FactKind, FactVerdict, Ledger
 from contextlab.core.committing.compacting import compacted
 from contextlab.core.compaction import Outcome
 from contextlab.core.errors import CompactError
 from contextlab.core.items import LEFT_OUT
-from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.given import deps_for
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.memory import read_memory
@@ -57,8 +54,7 @@ def foresee(session: Session, request: CompactRequest) -> Foreseen | None:
     view = open_base(session, request.view)
     refuse_being_read(session)
     held = read_memory(session, view, request.before_step, request.before_compaction)
-    model = WithinBudget(PlayedModel(), settings.MODEL_WINDOW)
-    deps = deps_for(held, request.pins, request.instructions, model)
+    deps = deps_for(held, request.pins, request.instructions, PlayedModel())
     try:
         done = compacted(request.policy, held.snapshot, deps)
     except CompactError:

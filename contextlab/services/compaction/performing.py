@@ -14,9 +14,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import transaction
 
 from contextlab.core.agent.live import Compaction
@@ -26,7 +25,6 @@ from contextlab.core.compaction import Deps
 from contextlab.core.errors import CompactError, ContextLabError
 from contextlab.core.language_model import ModelError
 from contextlab.core.policy import Policy, parse_policy
-from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.committing import commit
 from contextlab.services.compaction.given import count_of, deps_for, pins_note
 from contextlab.services.compaction.held import Held, Seen
@@ -125,13 +123,11 @@ def _deps(task: Task, held: Held) -> Deps:
     def progress(doing: str, done: int = 0, total: int | None = None) -> None:
         task.work.check_in(done, total, doing)
 
-    model = None
-    if task.policy.needs_model:
-        if not task.job.allow_model:
-            raise Refused("The policy asks a model, and nobody has confirmed that.")
-        model = WithinBudget(task.model, settings.MODEL_WINDOW, progress)
-    job = task.job
-    return replace(deps_for(held, job.pins, job.instructions, model, job.run.uid.hex), progress=progress)
+    job, asks = task.job, task.policy.needs_model
+    if asks and not job.allow_model:
+        raise Refused("The policy asks a model, and nobody has confirmed that.")
+    model = task.model if asks else None
+    return deps_for(held, job.pins, job.instructions, model, job.run.uid.hex, progress)
 
 
 def _nothing(task: Task, held: Held, done: Compaction, note: str) -> Outcome:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.conf import settings
-
 from contextlab.adapters.prices import Priced, price_of
 from contextlab.core.agent.live import Compaction
 from contextlab.core.committing.compacting import compacted, memory_faults
@@ -17,7 +15,6 @@ from contextlab.core.items import LEFT_OUT, Item, Verdict
 from contextlab.core.language_model import ModelMessage, ModelReply
 from contextlab.core.measuring.memory_size import text_tokens
 from contextlab.core.projection import item_tokens
-from contextlab.core.summarising.summary_budget import WithinBudget
 from contextlab.services.compaction.costs import Written, payback_of
 from contextlab.services.compaction.given import deps_for, pins_note
 from contextlab.services.compaction.held import Held
@@ -62,8 +59,7 @@ def preview(session: Session, request: CompactRequest) -> Preview:
     held = read_memory(session, view, request.before_step, request.before_compaction)
     played = PlayedModel()
     known = {item.id for item in held.snapshot.items}
-    model = WithinBudget(played, settings.MODEL_WINDOW)
-    deps = deps_for(held, request.pins, request.instructions, model)
+    deps = deps_for(held, request.pins, request.instructions, played)
     try:
         done, fault = compacted(request.policy, held.snapshot, deps), ""
     except CompactError as error:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from contextlab.core.errors import ContextLabError
 from contextlab.core.policy import Policy, builtin, parse_policy
+from contextlab.core.texts import clean
 from contextlab.queries.policies import known_policy
 
 DEFAULT_POLICY = "rule-based"
@@ -146,14 +147,9 @@ def _text(values: Mapping[str, Any], name: str, most: int) -> str:
         raise BadRequest(name, f"{name} must be a text.")
     if len(value) > most:
         raise BadRequest(name, f"{name} has {len(value):,} characters; at most {most:,} are taken.")
-    if _is_no_text(value):
+    if clean(value) != value:
         raise BadRequest(name, f"{name} holds a character that no text can have.")
     return value
-
-
-def _is_no_text(value: str) -> bool:
-    """Whether a text holds what no database takes: NUL, or half of a surrogate pair."""
-    return "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _pins(value: object) -> tuple[str, ...]:
@@ -163,7 +159,7 @@ def _pins(value: object) -> tuple[str, ...]:
         raise BadRequest("pins", "pins must be a list of item ids.")
     if len(value) > MOST_PINS:
         raise BadRequest("pins", f"{len(value):,} items are pinned; at most {MOST_PINS} are taken.")
-    if any(not isinstance(one, str) or not 0 < len(one) <= LONGEST_ID or _is_no_text(one) for one in value):
+    if any(not isinstance(one, str) or not 0 < len(one) <= LONGEST_ID or clean(one) != one for one in value):
         raise BadRequest("pins", "Each pin must be the id of an item.")
     return tuple(dict.fromkeys(value))
 

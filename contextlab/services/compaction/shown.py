@@ -91,7 +91,7 @@ def jobs_of(version: MemoryVersion) -> Sequence[CompactionJob]:
     found: list[CompactionJob] = []
     at: MemoryVersion | None = version
     while at is not None:
-        at = at.restored or at
+        at = at.same_as
         if at.compaction is not None:
             found.append(at.compaction)
         at = at.parent

@@ -37,7 +37,7 @@ def read_version(
 
 def result_of(version: MemoryVersion) -> CompactResult | None:
     """The result that the memory goes on from: of the compaction that made it, or made the version restored."""
-    job = (version.restored or version).compaction
+    job = version.same_as.compaction
     return read_result_answer(job.result, job.method) if job is not None and job.result else None
 
 

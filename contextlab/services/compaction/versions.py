@@ -13,14 +13,12 @@ from django.utils import timezone
 
 from contextlab.core.auto_context.tags import offload_ids
 from contextlab.core.committing.compacting import exported
-from contextlab.core.committing.figures import figures_of
 from contextlab.core.committing.transfer import as_markdown
 from contextlab.core.protocol import FORMATS as WIRES
 from contextlab.core.protocol import SEALED, export
 from contextlab.queries.compaction import branch_of
 from contextlab.queries.seals import seal
 from contextlab.services.compaction.committing import add_version
-from contextlab.services.compaction.given import count_of
 from contextlab.services.compaction.held import Held
 from contextlab.services.compaction.memory import read_branch, read_memory
 from contextlab.services.compaction.planning import open_base
@@ -87,13 +85,9 @@ def _restored(view: View, number: int) -> tuple[MemoryVersion, bool]:
         raise BadRequest("version", "There is no such version of this memory.")
     if wanted.version.same_as == now.version.same_as:
         return now.version, False
+    origin = wanted.version.same_as
     made = add_version(
-        view,
-        now.version,
-        wanted,
-        wanted.snapshot,
-        MemoryVersion.Origin.RESTORE,
-        restored=wanted.version.same_as,
+        view, now.version, wanted, wanted.snapshot, MemoryVersion.Origin.RESTORE, restored=origin
     )
     show(view, made)
     return made, True
@@ -132,12 +126,6 @@ def export_memory(held: Held, format: str) -> Exported:
         seal(items, held.positions, held.session.pk, held.revision)
     made = export(items, format)
     return Exported(format, made.document, made.repairs)
-
-
-def size_of(held: Held) -> tuple[int, str]:
-    """Tokens of a memory as it is read, its summary included, and whether they are counted or estimated."""
-    figures = figures_of(held.snapshot, None, count_of(held))
-    return figures.tokens_before, figures.token_source
 
 
 def resume_line(session: Session) -> str | None:
@@ -189,8 +177,7 @@ def _keep(text: str) -> str:
 
 def wishes_of(held: Held) -> tuple[list[str], str]:
     """The pins and the instructions of the compaction that made a memory; none where nobody asked for one."""
-    version = held.version
-    job = (version.restored or version).compaction if version is not None else None
+    job = held.version.same_as.compaction if held.version is not None else None
     return ([], "") if job is None else (list(job.pins), job.instructions)
 
 

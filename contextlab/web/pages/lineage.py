@@ -223,11 +223,10 @@ def memory_page(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _beside_log(request: HttpRequest, uid: UUID) -> Held | None:
     """The memory on one side of a compaction of the log, where the address names one."""
-    number, session = number_in(request, "compaction"), open_session(request, uid).session
-    if number is None:
+    if (number := number_in(request, "compaction")) is None:
         return None
-    after = request.GET.get("side") == "after"
-    return compaction.memory_left(session, number) if after else compaction.memory_found(session, number)
+    side = compaction.memory_left if request.GET.get("side") == "after" else compaction.memory_found
+    return side(open_session(request, uid).session, number)
 
 
 def _held(request: HttpRequest, uid: UUID) -> Held:
